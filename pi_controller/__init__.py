@@ -1,0 +1,3 @@
+"""Controller of an instrumented mat for the Moccasin Game."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""What touches hardware, each with its mock on one contract suite. Nothing is opened at import."""

@@ -1,0 +1,49 @@
+"""The one tree of errors: what is wrong, what to do about it, and a code that stays the same.
+
+Every error the project raises on purpose is a `MatError` and also the builtin a caller would expect
+(`SettingsError` is a `ValueError`, `PortError` an `OSError`). `what` and `todo` are one line each; the command
+line prints both and exits with status 2.
+"""
+
+from __future__ import annotations
+
+
+class MatError(Exception):
+    """Something went wrong that a person can act on.
+
+    `what` says what is wrong, `todo` what to do (may be empty), `code` names the kind of error for scripts and help.
+    """
+
+    code = "mat"
+
+    def __init__(self, what: str, todo: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.todo = todo
+
+    def __str__(self) -> str:
+        return f"{self.what}\n{self.todo}" if self.todo else self.what
+
+
+class UsageError(MatError, ValueError):
+    """The command line asks for something there is not."""
+
+    code = "usage"
+
+
+class SettingsError(MatError, ValueError):
+    """Settings that cannot be used; `what` lists every fault, one a line."""
+
+    code = "settings"
+
+
+class PortError(MatError, OSError):
+    """The board's port cannot be opened, read or written."""
+
+    code = "port"
+
+
+class JournalError(MatError, RuntimeError):
+    """The journal cannot be opened, read or written; play stops until it can."""
+
+    code = "journal"

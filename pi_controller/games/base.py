@@ -1,0 +1,69 @@
+"""What every game is: options as data, an opening, and a pure `play`.
+
+A rule set is data with a name, a version and its source; a community's own rules prevail over all of them. The two
+errors are told apart as at a chess board: *invalid* is no action of this game, *illegal* is one that is not allowed now.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
+
+from pi_controller.errors import MatError
+
+if TYPE_CHECKING:
+    from pi_controller.games.options import Option
+
+Team = Literal["A", "B"]
+Json = Any
+"""A value that `json.dumps` takes: the score sheet's keys and values."""
+Action = Mapping[str, Json]
+S = TypeVar("S")
+
+
+def other(team: Team) -> Team:
+    """Return the opposing team."""
+    return "B" if team == "A" else "A"
+
+
+class InvalidActionError(MatError, ValueError):
+    """Not an action of this game: unknown word, wrong type, pad 7."""
+
+    code = "invalid"
+
+
+class IllegalActionError(MatError, RuntimeError):
+    """An action of this game, but not allowed now."""
+
+    code = "illegal"
+
+
+class Game(ABC, Generic[S]):
+    """One rule set with its options chosen. States are frozen and hashable; nothing here remembers anything."""
+
+    name: ClassVar[str]
+    """The word on the command line, e.g. `dakota`."""
+    version: ClassVar[str]
+    source: ClassVar[str]
+    """Where the rules are written down, with chapter or rule numbers."""
+    options: ClassVar[tuple[Option, ...]]
+
+    @abstractmethod
+    def opening(self) -> S:
+        """Return the state before anything has happened."""
+
+    @abstractmethod
+    def play(self, state: S, action: Action) -> tuple[S, tuple[str, ...]]:
+        """Return the state after `action` and the words called for it, in order.
+
+        Raises `InvalidActionError` or `IllegalActionError`; `state` is never changed.
+        """
+
+    @abstractmethod
+    def sheet(self, state: S) -> dict[str, Json]:
+        """Return the state under the score sheet's keys."""
+
+    @abstractmethod
+    def over(self, state: S) -> bool:
+        """Return whether the game is finished."""

@@ -1,0 +1,1 @@
+"""The feel of the mat: samples -> what happened on it. Knows no game."""

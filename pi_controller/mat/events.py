@@ -1,0 +1,76 @@
+"""What happened on the mat, as strict typed JSON: one event a line, `{"t": s, "event": name, ...}`.
+
+The mat knows no game: a strike is a strike whether one is due or not. Times are seconds on the host's clock.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class HandIn(msgspec.Struct, frozen=True, tag_field="event", tag="hand_in"):
+    """A hand went under a pad (1 to 4)."""
+
+    t: float
+    pad: int
+
+
+class HandOut(msgspec.Struct, frozen=True, tag_field="event", tag="hand_out"):
+    """The hand came out again."""
+
+    t: float
+    pad: int
+
+
+class Bead(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A bead lying still: under `pad`, or beside all pads (None). `x_mm`, `y_mm` as in the pin map, when known."""
+
+    pad: int | None
+    marked: bool = False
+    x_mm: float | None = None
+    y_mm: float | None = None
+
+
+class Beads(msgspec.Struct, frozen=True, tag_field="event", tag="beads", omit_defaults=True):
+    """The field has come to rest: these beads lie on the mat. `sure` is false when the fit does not decide."""
+
+    t: float
+    found: tuple[Bead, ...]
+    sure: bool = True
+
+
+class Strike(msgspec.Struct, frozen=True, tag_field="event", tag="strike", omit_defaults=True):
+    """A stick struck: `pads` in the order they were touched, first first (several when too close to tell apart).
+
+    `margin_db` is how far the stroke stood above what would have been doubted; `sure` is false when it is a doubt.
+    """
+
+    t: float
+    pads: tuple[int, ...]
+    margin_db: float | None = None
+    sure: bool = True
+
+
+class Blind(msgspec.Struct, frozen=True, tag_field="event", tag="blind"):
+    """Strike samples are missing between `t` and `until`: a stroke there would not have been felt."""
+
+    t: float
+    until: float
+
+
+class Button(msgspec.Struct, frozen=True, tag_field="event", tag="button"):
+    """A button at the mat was pressed: `toss_a`, `toss_b`, `ready` or `shown`."""
+
+    t: float
+    name: str
+
+
+class Link(msgspec.Struct, frozen=True, tag_field="event", tag="link", omit_defaults=True):
+    """The board's link went up or down."""
+
+    t: float
+    up: bool
+    why: str = ""
+
+
+MatEvent = HandIn | HandOut | Beads | Strike | Blind | Button | Link

@@ -1,0 +1,114 @@
+"""The pin map, read once: `hardware/pinmap.toml` as typed values. Lengths in mm, rates in Hz, fields in microtesla."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+_HERE = Path(__file__).parent
+
+
+class BoardMap(msgspec.Struct, frozen=True):
+    """Pins, addresses and rates of the mat board."""
+
+    adc_pins: tuple[int, ...]
+    adc_bits: int
+    sample_hz: int
+    block_samples: int
+    i2c: dict[str, int]
+    mpr121_address: int
+    tca9548a_addresses: tuple[int, ...]
+    qmc5883l_address: int
+    touch_hz: int
+    magnet_hz: int
+
+
+class PiMap(msgspec.Struct, frozen=True):
+    """Pins of the Raspberry Pi (BCM numbers)."""
+
+    strip_pin: int
+    buttons: dict[str, int]
+
+
+class Pads(msgspec.Struct, frozen=True):
+    """Where the pads lie."""
+
+    count: int
+    width_mm: float
+    depth_mm: float
+    pitch_mm: float
+
+    def centre(self, pad: int) -> tuple[float, float]:
+        """Return the (x, y) of the centre of pad 1 to `count`, mm."""
+        return (pad - (self.count + 1) / 2) * self.pitch_mm, 0.0
+
+    def at(self, x: float, y: float) -> int | None:
+        """Return the pad that covers the point (mm), or None between and beyond the pads."""
+        for pad in range(1, self.count + 1):
+            cx, cy = self.centre(pad)
+            if abs(x - cx) <= self.width_mm / 2 and abs(y - cy) <= self.depth_mm / 2:
+                return pad
+        return None
+
+
+class Magnetometers(msgspec.Struct, frozen=True):
+    """Where the magnetometers lie and what a count means."""
+
+    offsets_mm: tuple[tuple[float, float], ...]
+    depth_mm: float
+    counts_per_ut: float
+    range_ut: float
+
+
+class Touch(msgspec.Struct, frozen=True):
+    """The touch strips of a pad, in electrode order."""
+
+    strips: tuple[str, ...]
+
+
+class Lights(msgspec.Struct, frozen=True):
+    """How many pixels each part of the strip has, in order."""
+
+    a: int
+    b: int
+    middle: int
+    short: int
+
+    @property
+    def count(self) -> int:
+        """All pixels."""
+        return self.a + self.b + self.middle + self.short
+
+
+class PinMap(msgspec.Struct, frozen=True):
+    """The whole of `hardware/pinmap.toml`."""
+
+    board: BoardMap
+    pi: PiMap
+    pads: Pads
+    magnetometers: Magnetometers
+    touch: Touch
+    lights: Lights
+
+    def magnetometer_positions(self) -> tuple[tuple[float, float, float], ...]:
+        """Return (x, y, z) of every magnetometer in wire order, mm: pad 1's six first."""
+        return tuple(
+            (self.pads.centre(pad)[0] + dx, self.pads.centre(pad)[1] + dy, -self.magnetometers.depth_mm)
+            for pad in range(1, self.pads.count + 1)
+            for dx, dy in self.magnetometers.offsets_mm
+        )
+
+
+def shipped(folder: str, name: str) -> Path:
+    """Return the path of a file that stands at the top of the source tree and inside an installed package."""
+    inside = _HERE / f"_{folder}" / name
+    return inside if inside.exists() else _HERE.parent / folder / name
+
+
+@cache
+def pinmap() -> PinMap:
+    """Return the pin map."""
+    return msgspec.convert(tomllib.loads(shipped("hardware", "pinmap.toml").read_text("utf-8")), PinMap)

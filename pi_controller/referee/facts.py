@@ -1,0 +1,139 @@
+"""What the referee concludes, as strict typed JSON: one fact a line, `{"t": s, "kind": name, ...}`.
+
+Facts are what the journal keeps. They are public: no fact holds the bead's place before the hide is over. State,
+undo and resume are folds over them (`story.tell`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+Source = Literal["sensor", "judge", "clock", "restart"]
+
+
+class Opened(msgspec.Struct, frozen=True, tag_field="kind", tag="opened", omit_defaults=True):
+    """A game is set up: the rule set with its version, source and options, and the teams' names."""
+
+    t: float
+    game: str
+    version: str
+    source: str
+    options: dict[str, Any]
+    teams: dict[str, str]
+
+
+class HandPass(msgspec.Struct, frozen=True, tag_field="kind", tag="hand_pass"):
+    """The hider's hand has been under a pad and is out again."""
+
+    t: float
+    pad: int
+
+
+class Ready(msgspec.Struct, frozen=True, tag_field="kind", tag="ready"):
+    """The hider says the bead is hidden; now the mat looks."""
+
+    t: float
+
+
+class Commit(msgspec.Struct, frozen=True, tag_field="kind", tag="commit"):
+    """The bead lies well. `hash` is SHA-256 over domain, game, hide, place and a 32-byte nonce, hex."""
+
+    t: float
+    hide: int
+    hash: str
+
+
+class Void(msgspec.Struct, frozen=True, tag_field="kind", tag="void"):
+    """The commitment before is withdrawn and will not be opened; `why` says so in one line."""
+
+    t: float
+    why: str
+
+
+class HideAgain(msgspec.Struct, frozen=True, tag_field="kind", tag="hide_again", omit_defaults=True):
+    """The hide in progress starts over: nothing was hit yet, nobody loses anything."""
+
+    t: float
+    why: str
+
+
+class Struck(msgspec.Struct, frozen=True, tag_field="kind", tag="struck", omit_defaults=True):
+    """A stroke was felt while one was due."""
+
+    t: float
+    pads: tuple[int, ...]
+    margin_db: float | None = None
+
+
+class Done(msgspec.Struct, frozen=True, tag_field="kind", tag="action", omit_defaults=True):
+    """An action of the game was taken. `calls` are the words called for it."""
+
+    t: float
+    action: dict[str, Any]
+    calls: tuple[str, ...]
+    by: Source
+
+
+class FoulSeen(msgspec.Struct, frozen=True, tag_field="kind", tag="foul"):
+    """A foul: `by` hider or hitter; the action that settles it follows."""
+
+    t: float
+    foul: str
+    by: str
+
+
+class Question(msgspec.Struct, frozen=True, tag_field="kind", tag="question", omit_defaults=True):
+    """The mat is unsure and asks the judge. `choices` are the answers it takes."""
+
+    t: float
+    about: str
+    choices: tuple[str, ...] = ()
+    pads: tuple[int, ...] = ()
+
+
+class Answer(msgspec.Struct, frozen=True, tag_field="kind", tag="answer"):
+    """The judge's answer to the open question."""
+
+    t: float
+    about: str
+    answer: str
+
+
+class Reveal(msgspec.Struct, frozen=True, tag_field="kind", tag="reveal"):
+    """The hide is over: where the bead lay, and the nonce that opens the commitment (hex)."""
+
+    t: float
+    hide: int
+    pad: int
+    nonce: str
+
+
+class Shown(msgspec.Struct, frozen=True, tag_field="kind", tag="shown"):
+    """The bead was shown or taken up: the next hide can begin."""
+
+    t: float
+
+
+class LinkSeen(msgspec.Struct, frozen=True, tag_field="kind", tag="link", omit_defaults=True):
+    """The board's link went up or down."""
+
+    t: float
+    up: bool
+    why: str = ""
+
+
+class Undone(msgspec.Struct, frozen=True, tag_field="kind", tag="undone", omit_defaults=True):
+    """The facts of batch `batch` and all after it no longer count. They stay in the journal."""
+
+    t: float
+    batch: int
+    by: Source = "judge"
+    reason: str = ""
+
+
+Fact = (
+    Opened | HandPass | Ready | Commit | Void | HideAgain | Struck | Done | FoulSeen | Question | Answer | Reveal
+    | Shown | LinkSeen | Undone
+)

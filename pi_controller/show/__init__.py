@@ -1,0 +1,1 @@
+"""What people see: light scenes and words, as pure functions of the public view."""

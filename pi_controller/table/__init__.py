@@ -1,0 +1,1 @@
+"""The table: journal first, then show. The journal is the game."""
