@@ -1,7 +1,8 @@
 """What every game is: options as data, an opening, and a pure `play`.
 
 A rule set is data with a name, a version and its source; a community's own rules prevail over all of them. The two
-errors are told apart as at a chess board: *invalid* is no action of this game, *illegal* is one that is not allowed now.
+errors are told apart as at a chess board: *invalid* is no action of this game, *illegal* is one that is not allowed
+now.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from pi_controller.errors import MatError
+from pi_controller.games.options import chosen
 
 if TYPE_CHECKING:
-    from pi_controller.games.options import Option
+    from pi_controller.games.options import Option, Value
 
 Team = Literal["A", "B"]
 Json = Any
@@ -48,6 +50,12 @@ class Game(ABC, Generic[S]):
     source: ClassVar[str]
     """Where the rules are written down, with chapter or rule numbers."""
     options: ClassVar[tuple[Option, ...]]
+    settings: Mapping[str, Value]
+    """Every option with the value chosen for it. Read-only."""
+
+    def __init__(self, settings: Mapping[str, object] | None = None) -> None:
+        """Choose options by name, as text or typed; the others keep their defaults. Raises `UsageError`."""
+        self.settings = chosen(self.name, self.options, settings or {})
 
     @abstractmethod
     def opening(self) -> S:

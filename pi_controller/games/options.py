@@ -1,0 +1,195 @@
+"""Options: what an organiser may choose about a rule set, as data.
+
+A value comes as text (`--set points=3`) or typed (a settings file, a journal); both are read by `Option.read`. What
+does not fit is a `UsageError` with the nearest match and what is allowed.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from pi_controller.errors import UsageError
+from pi_controller.games.wording import listed, nearest, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+Value = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Option(ABC):
+    """One thing to choose: its name, what it is when nobody chooses, and what it is about (one line)."""
+
+    name: str
+    default: Value
+    about: str
+
+    @property
+    @abstractmethod
+    def allowed(self) -> str:
+        """What it takes, for people."""
+
+    @abstractmethod
+    def parse(self, text: str) -> Value:
+        """Return the value that `text` (stripped) writes, or raise `UsageError`."""
+
+    @abstractmethod
+    def check(self, value: object) -> Value:
+        """Return a typed value (no text) if it is allowed, or raise `UsageError`."""
+
+    def read(self, value: object) -> Value:
+        """Return the value, given as text or typed; raises `UsageError`."""
+        return self.parse(value.strip()) if isinstance(value, str) else self.check(value)
+
+    def refuse(self, value: object, near: str = "") -> UsageError:
+        """Return the error that says `value` is not allowed and what is."""
+        return UsageError(f"option {self.name} cannot be {shown(value)}{near}", f"{self.name} takes {self.allowed}")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice(Option):
+    """One of a few words."""
+
+    choices: tuple[str, ...]
+
+    @property
+    def allowed(self) -> str:
+        """What it takes, for people."""
+        return " or ".join(self.choices)
+
+    def parse(self, text: str) -> Value:
+        """Return the word."""
+        if text not in self.choices:
+            raise self.refuse(text, nearest(text, self.choices))
+        return text
+
+    def check(self, value: object) -> Value:
+        """Refuse: every choice is a word."""
+        raise self.refuse(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Whole(Option):
+    """A whole number from `low` to `high`."""
+
+    low: int
+    high: int
+
+    @property
+    def allowed(self) -> str:
+        """What it takes, for people."""
+        return f"a whole number from {self.low} to {self.high}"
+
+    def parse(self, text: str) -> Value:
+        """Return the number in plain decimal digits."""
+        if not re.fullmatch(r"[+-]?[0-9]{1,9}", text):
+            raise self.refuse(text)
+        return self.check(int(text))
+
+    def check(self, value: object) -> Value:
+        """Return the number if it lies within the bounds."""
+        if type(value) is not int or not self.low <= value <= self.high:
+            raise self.refuse(value)
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class OptionalNumber(Option):
+    """A number from `low` to `high`, or none."""
+
+    low: float
+    high: float
+
+    @property
+    def allowed(self) -> str:
+        """What it takes, for people."""
+        return f"none or a number from {self.low:g} to {self.high:g}"
+
+    def parse(self, text: str) -> Value:
+        """Return the number (a whole one as int), or None for the word `none`."""
+        if text.lower() == "none":
+            return None
+        if not re.fullmatch(r"[+-]?[0-9]{1,9}(\.[0-9]{1,9})?", text):
+            raise self.refuse(text)
+        return self.check(float(text) if "." in text else int(text))
+
+    def check(self, value: object) -> Value:
+        """Return the number (a whole one as int) if it lies within the bounds, or None."""
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self.refuse(value)
+        if not self.low <= value <= self.high:  # no bounds hold NaN
+            raise self.refuse(value)
+        return int(value) if value == int(value) else value
+
+
+@dataclass(frozen=True, slots=True)
+class Flag(Option):
+    """True or false."""
+
+    @property
+    def allowed(self) -> str:
+        """What it takes, for people."""
+        return "true or false"
+
+    def parse(self, text: str) -> Value:
+        """Return what the word says."""
+        if text.lower() not in ("true", "false"):
+            raise self.refuse(text)
+        return text.lower() == "true"
+
+    def check(self, value: object) -> Value:
+        """Return the flag."""
+        if not isinstance(value, bool):
+            raise self.refuse(value)
+        return value
+
+
+def chosen(game: str, options: tuple[Option, ...], settings: Mapping[str, object]) -> Mapping[str, Value]:
+    """Return every option of `game` with its value: the one in `settings`, or the default. Read-only.
+
+    Raises `UsageError` for an option the game has not, or a value it does not take.
+    """
+    by_name = {option.name: option for option in options}
+    for name in settings:
+        if name not in by_name:
+            near = nearest(str(name), by_name)
+            raise UsageError(f"{game} has no option {shown(name)}{near}", f"options of {game}: {listed(by_name)}")
+    return MappingProxyType(
+        {name: option.read(settings[name]) if name in settings else option.default for name, option in by_name.items()}
+    )
+
+
+def from_text(assignments: Iterable[str]) -> dict[str, str]:
+    """Return `["points=3", ...]` as `{"points": "3", ...}`; `UsageError` where one is no assignment or comes twice."""
+    settings: dict[str, str] = {}
+    for assignment in assignments:
+        name, equals, value = assignment.partition("=")
+        name = name.strip()
+        if not equals or not name:
+            raise UsageError(f"{shown(assignment)} sets nothing", "write --set OPTION=VALUE")
+        if name in settings:
+            raise UsageError(f"option {name} is set twice", "set it once")
+        settings[name] = value
+    return settings
+
+
+def written(value: Value) -> str:
+    """Return the text that `Option.parse` reads as `value`."""
+    if value is None or isinstance(value, bool):
+        return str(value).lower()
+    return str(value)
+
+
+def table(options: tuple[Option, ...]) -> tuple[str, ...]:
+    """Return two lines of help for each option: its name, values and default, and below what it is about."""
+    lines: list[str] = []
+    for option in options:
+        lines += [f"{option.name}: {option.allowed} (default {written(option.default)})", f"    {option.about}"]
+    return tuple(lines)

@@ -1,0 +1,128 @@
+"""The score sheet, `moccasin-mat score`: actions in, states and calls out, one JSON object a line each.
+
+A line that is no action of the game, or not allowed now, is answered with an error and changes nothing. Whatever
+comes in, no line ends the sheet.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import RawDescriptionHelpFormatter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+
+from pi_controller.arguments import Parser
+from pi_controller.errors import UsageError
+from pi_controller.games import registry
+from pi_controller.games.base import Game, IllegalActionError, InvalidActionError, Json
+from pi_controller.games.options import from_text, table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def run(game: Game[Any], lines: Iterable[bytes], out: TextIO) -> int:
+    """Keep the score of one game: write the opening state to `out`, then an answer to every line, each flushed.
+
+    Blank lines are skipped. Returns 0 when every action was accepted, 2 when any was refused.
+    """
+    status = 0
+    state = game.opening()
+    _write(out, {"state": game.sheet(state), "calls": ()})
+    for number, line in enumerate(lines):
+        text = line.removeprefix(_BYTE_ORDER_MARK) if number == 0 else line
+        if not text.strip():
+            continue
+        try:
+            state, calls = game.play(state, _action(text))
+        except (InvalidActionError, IllegalActionError) as error:
+            status = 2
+            message = f"{error.what}; {error.todo}" if error.todo else error.what
+            _write(out, {"error": {"kind": error.code, "message": message}})
+        else:
+            _write(out, {"state": game.sheet(state), "calls": calls})
+    return status
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run `moccasin-mat score GAME [--set OPTION=VALUE]... [FILE]`; return its exit status or raise `UsageError`."""
+    args = _parser(argv).parse_intermixed_args(argv)
+    game = registry.game(args.game, from_text(args.set))
+    if args.file == "-":
+        return run(game, _readable(sys.stdin.buffer, "standard input"), sys.stdout)
+    try:
+        source = Path(args.file).open("rb")  # noqa: SIM115 - closed below; here only opening it may fail
+    except OSError as error:
+        raise _unreadable(args.file, error) from error
+    with source:
+        return run(game, _readable(source, args.file), sys.stdout)
+
+
+def _parser(argv: Sequence[str]) -> Parser:
+    parser = Parser("score", "Keep score: an action a line in, the state and the words called a line out, all JSON.")
+    parser.add_argument("game", metavar="GAME", help=", ".join(registry.names()))
+    parser.add_argument("file", metavar="FILE", nargs="?", default="-", help="the actions (default: standard input)")
+    parser.add_argument("--set", metavar="OPTION=VALUE", action="append", default=[], help="choose an option")
+    parser.usage = "moccasin-mat score GAME [--set OPTION=VALUE]... [FILE]"
+    if "-h" in argv or "--help" in argv:
+        asked = [name for name in registry.names() if name in argv] or registry.names()
+        parser.formatter_class = RawDescriptionHelpFormatter
+        parser.epilog = "\n\n".join(_help(name) for name in asked)
+    return parser
+
+
+def _help(name: str) -> str:
+    kind = registry.kind(name)
+    lines = (f"options of {name} (version {kind.version}; {kind.source}):", *table(kind.options))
+    return "\n  ".join(lines)
+
+
+def _readable(lines: Iterable[bytes], name: str) -> Iterator[bytes]:
+    try:
+        yield from lines
+    except OSError as error:
+        raise _unreadable(name, error) from error
+
+
+def _unreadable(name: str, error: OSError) -> UsageError:
+    return UsageError(
+        f"cannot read {name}: {error.strerror or error}", "name a file of actions, one JSON object a line"
+    )
+
+
+def _write(out: TextIO, answer: dict[str, Json]) -> None:
+    out.write(json.dumps(answer) + "\n")
+    out.flush()
+
+
+def _action(line: bytes) -> Json:
+    """Return what the line says, or raise `InvalidActionError` where that is no strict JSON in UTF-8."""
+    try:
+        return _STRICT.decode(line.decode("utf-8"))
+    except InvalidActionError:
+        raise
+    except UnicodeDecodeError as error:
+        raise InvalidActionError(f"not UTF-8 at byte {error.start + 1}") from error
+    except json.JSONDecodeError as error:
+        raise InvalidActionError(f"not JSON at character {error.pos + 1}: {error.msg}") from error
+    except RecursionError as error:
+        raise InvalidActionError("not an action: nested too deeply") from error
+    except ValueError as error:  # Python reads no number of thousands of digits
+        raise InvalidActionError("not an action: a huge number") from error
+
+
+def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise InvalidActionError("not an action: a key comes twice in one object")
+    return found
+
+
+def _constant(name: str) -> NoReturn:
+    raise InvalidActionError(f"not JSON: {name} is no number")
+
+
+_STRICT = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)

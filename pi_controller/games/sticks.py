@@ -1,0 +1,92 @@
+"""Sticks are conserved: what one pool loses another gains. Every game counts with this and with nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pi_controller.errors import MatError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class SticksError(MatError, ValueError):
+    """More sticks than a pool holds, a pool there is not, or a count that is none: a fault in a rule set."""
+
+    code = "sticks"
+
+
+@dataclass(frozen=True, slots=True)
+class Sticks:
+    """Named pools with their counts. Frozen and hashable; `move` and `pay` return new ones with the same total.
+
+    >>> Sticks.of(A=0, B=0, middle=20).move(4, "middle", "A")
+    Sticks(A=4, B=0, middle=16)
+    """
+
+    names: tuple[str, ...]
+    counts: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.names) != len(self.counts) or len(set(self.names)) != len(self.names):
+            raise SticksError(f"pools {self.names} do not fit the counts {self.counts}")
+        for count in self.counts:
+            if type(count) is not int or count < 0:
+                raise SticksError(f"a pool holds a whole number of sticks, not {count!r}")
+
+    @classmethod
+    def of(cls, **pools: int) -> Sticks:
+        """Return pools with these names and counts."""
+        return cls(tuple(pools), tuple(pools.values()))
+
+    def __getitem__(self, pool: str) -> int:
+        """Return how many sticks lie in `pool`."""
+        return self.counts[self._index(pool)]
+
+    def __iter__(self) -> Iterator[tuple[str, int]]:
+        """Go through the pools as (name, count)."""
+        return zip(self.names, self.counts, strict=True)
+
+    def __repr__(self) -> str:
+        return f"Sticks({', '.join(f'{name}={count}' for name, count in self)})"
+
+    @property
+    def total(self) -> int:
+        """All sticks; no move changes it."""
+        return sum(self.counts)
+
+    def move(self, n: int, source: str, to: str) -> Sticks:
+        """Move exactly `n` sticks from `source` to `to`; `SticksError` where `source` holds fewer."""
+        held = self[source]
+        if type(n) is not int or n < 0:
+            raise SticksError(f"cannot move {n!r} sticks")
+        if n > held:
+            raise SticksError(f"cannot take {n} sticks from {source}: it holds {held}")
+        return self.pay(n, to, source)
+
+    def pay(self, n: int, to: str, *sources: str) -> Sticks:
+        """Move `n` sticks to `to`, from `sources` in their order, and as many as they hold where they hold fewer."""
+        if type(n) is not int or n < 0:
+            raise SticksError(f"cannot move {n!r} sticks")
+        counts = list(self.counts)
+        target = self._index(to)
+        for source in sources:
+            index = self._index(source)
+            if index == target:
+                raise SticksError(f"{to} cannot pay itself")
+            taken = min(n, counts[index])
+            counts[index] -= taken
+            counts[target] += taken
+            n -= taken
+        return Sticks(self.names, tuple(counts))
+
+    def gather(self, to: str) -> Sticks:
+        """Move every stick to `to`."""
+        return self.pay(self.total, to, *(name for name in self.names if name != to))
+
+    def _index(self, pool: str) -> int:
+        try:
+            return self.names.index(pool)
+        except ValueError:
+            raise SticksError(f"there is no pool {pool!r}", f"pools: {', '.join(self.names)}") from None

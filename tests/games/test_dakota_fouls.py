@@ -1,0 +1,277 @@
+"""Chapter 12: what fouls cost, in the hide in progress and in the one just settled."""
+
+import pytest
+
+from pi_controller.games.base import IllegalActionError
+from pi_controller.games.dakota import Dakota
+from pi_controller.games.dakota_state import HIDER_FOULS
+
+HIDER = {"do": "foul", "by": "hider", "kind": "no_bead"}
+LAST = {**HIDER, "hide": "last"}
+HELP = {"do": "foul", "by": "hitter", "kind": "outside_help"}
+TIME = {"do": "foul", "by": "hitter", "kind": "time"}
+
+
+# ---- by the hider
+
+COST = [
+    # h, t, m before; the new hider's, the new hitter's, the middle after
+    ((4, 0, 16), (4, 0, 16)),  # all from the hider
+    ((10, 6, 4), (10, 6, 4)),
+    ((2, 0, 18), (4, 0, 16)),  # two from the hider, two from the middle
+    ((0, 0, 20), (4, 0, 16)),  # all from the middle
+    ((16, 4, 0), (8, 12, 0)),
+    ((16, 0, 4), (4, 12, 4)),  # never an eyeya
+    ((6, 14, 0), (16, 4, 0)),  # the floor: two
+    ((4, 14, 2), (16, 2, 2)),  # the floor: two, and the middle stays
+    ((12, 8, 0), (12, 8, 0)),
+]
+
+
+@pytest.mark.parametrize("kind", HIDER_FOULS)
+@pytest.mark.parametrize("hide", [{}, {"hide": "this"}])
+def test_every_foul_of_the_hider_costs_the_same(at, play, seen, *, kind, hide):
+    state, calls = play(at(10, 6, 4), {"do": "foul", "by": "hider", "kind": kind, **hide})
+    assert seen(state) == ("B", 10, 6, 4, "ordinary", "first")
+    assert calls == ["foul"]
+
+
+@pytest.mark.parametrize(("before", "after"), COST)
+def test_the_hider_gives_four_and_the_turn(at, play, seen, *, before, after):
+    state, calls = play(at(*before), HIDER)
+    assert seen(state) == ("B", *after, "ordinary", "first")
+    assert calls == (["foul", "wheya"] if after[1] + after[2] == 4 else ["foul"])
+    assert state.short == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ((10, 6, 4), (10, 10, 0)),
+        ((10, 8, 2), (12, 8, 0)),
+        ((16, 0, 4), (4, 16, 0)),  # the counts of an eyeya, but ordinary
+        ((4, 14, 2), (16, 4, 0)),
+    ],
+)
+def test_foul_payer_can_be_the_middle_first(at, play, seen, *, before, after):
+    state, _ = play(at(*before), HIDER, foul_payer="middle_first")
+    assert seen(state) == ("B", *after, "ordinary", "first")
+
+
+def test_a_find_after_the_counts_of_an_eyeya_without_its_mode(at, play, seen):
+    state, calls = play(at(16, 0, 4), HIDER, "find", foul_payer="middle_first")
+    assert seen(state) == ("A", 16, 4, 0, "ordinary", "first")
+    assert calls == ["foul", "wheya"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [((4, 14, 2), (18, 0, 2)), ((6, 14, 0), (18, 2, 0)), ((4, 16, 0), (20, 0, 0))]
+)
+def test_the_literal_option_takes_the_full_four(at, play, seen, *, before, after):
+    state, _ = play(at(*before), HIDER, low_hider="literal")
+    assert seen(state) == ("B", *after, "ordinary", "first")
+
+
+def test_a_foul_after_the_first_hit_replaces_the_result_of_its_hide(at, play, seen):
+    for moment in ((10, 6, 4), (16, 0, 4), (16, 4, 0)):
+        direct, _ = play(at(*moment), HIDER)
+        late, calls = play(at(*moment), "miss", HIDER)
+        assert late == direct
+        assert calls == ["foul"]
+
+
+@pytest.mark.parametrize(
+    ("moment", "after", "words"),
+    [
+        ((12, 8, 0, "sahdogan"), (12, 8, 0), ["foul"]),
+        ((6, 14, 0, "yawapi"), (16, 4, 0), ["foul", "wheya"]),
+    ],
+)
+def test_on_a_decision_hide_the_point_is_lost_with_the_turn_and_four_are_forfeited(
+    at, play, seen, *, moment, after, words
+):
+    state, calls = play(at(*moment), HIDER)
+    assert seen(state) == ("B", *after, "ordinary", "first")
+    assert calls == words
+    late, calls = play(at(*moment), "miss", HIDER)
+    assert late == state
+    assert late.short == (0, 0)
+    assert calls == ["obojun", *words]
+
+
+@pytest.mark.parametrize("moment", [(12, 8, 0, "sahdogan"), (6, 14, 0, "yawapi")])
+def test_foul_on_decision_can_cost_the_turn_only(at, play, seen, *, moment):
+    state, calls = play(at(*moment), HIDER, foul_on_decision="it_stays")
+    assert seen(state) == ("B", moment[1], moment[0], 0, "ordinary", "first")
+    assert calls == ["foul", "it_stays"]
+    assert play(at(10, 6, 4), HIDER, foul_on_decision="it_stays") == play(at(10, 6, 4), HIDER)
+
+
+def test_on_an_eyeya_hide_the_hitter_scores_as_if_it_had_found(at, play, seen):
+    for hits in ((), ("miss",)):
+        state, calls = play(at(4, 16, 0, "eyeya"), *hits, HIDER)
+        assert seen(state) == ("B", 0, 0, 20, "ordinary", "first")
+        assert calls == ["foul", "eyeya_obojun"]
+        assert state.short == (0, 1)
+    state, calls = play(at(4, 16, 0, "eyeya", (4, 4)), HIDER)
+    assert (state.winner, calls) == ("B", ["foul", "eyeya_obojun", "game"])
+
+
+# ---- in the hide just settled
+
+
+def test_a_hide_without_a_bead_is_undone_after_two_misses(at, play, seen):
+    state, calls = play(at(10, 6, 4), "miss", "miss", LAST)
+    assert seen(state) == ("B", 10, 6, 4, "ordinary", "first")
+    assert calls == ["foul"]
+    assert state == play(at(10, 6, 4), HIDER)[0]
+
+
+@pytest.mark.parametrize(
+    ("moment", "hits"),
+    [
+        ((16, 4, 0), ["miss", "find"]),  # a point off a paguga
+        ((16, 4, 0), ["miss", "miss"]),  # yawapi had begun
+        ((12, 8, 0, "sahdogan"), ["miss", "find"]),  # a point, and two sticks more
+        ((6, 14, 0, "yawapi"), ["find"]),  # it stayed
+        ((16, 0, 4), ["find"]),  # eyeya had begun
+        ((10, 6, 4), ["find"]),
+        ((4, 16, 0, "eyeya"), ["miss", "find"]),
+    ],
+)
+def test_the_last_hide_is_settled_anew_whatever_came_of_it(at, play, moment, hits):
+    fouled, _ = play(at(*moment), HIDER)
+    assert play(at(*moment), *hits, LAST)[0] == fouled
+
+
+def test_the_last_hide_can_be_named_until_the_next_first_hit(at, play):
+    settled, _ = play(at(10, 6, 4), "miss", "miss")
+    for next_hit in ("find", "miss", TIME):
+        play(settled, LAST)
+        after, _ = play(settled, next_hit)
+        if after.owed == "second":
+            with pytest.raises(IllegalActionError):
+                play(after, LAST)
+    with pytest.raises(IllegalActionError):
+        play(at(10, 6, 4), LAST)
+    # once the next hide is settled in turn, it is that one
+    twice, _ = play(settled, "miss", "miss", LAST)
+    assert twice == play(settled, HIDER)[0]
+
+
+def test_a_finished_game_is_reopened(at, play, seen):
+    for moment, hits in (
+        ((12, 8, 0, "sahdogan", (4, 4)), ["miss"]),
+        ((16, 4, 0, "ordinary", (4, 4)), ["miss", "find"]),
+    ):
+        over, _ = play(at(*moment), *hits)
+        assert over.winner == "A"
+        state, calls = play(over, LAST)
+        assert (state.winner, state.short, state.owed, state.hider) == (None, (4, 4), "first", "B")
+        assert calls == ["foul"]
+        assert state == play(at(*moment), HIDER)[0]
+    over, _ = play(at(4, 16, 0, "eyeya", (4, 4)), "find")
+    again, calls = play(over, LAST)
+    assert (again.winner, again.short, calls) == ("B", (4, 5), ["foul", "eyeya_obojun", "game"])
+    with pytest.raises(IllegalActionError):
+        play(again, LAST)
+
+
+def test_a_hiders_foul_closes_the_way_to_the_last_hide(at, play):
+    settled, _ = play(at(10, 6, 4), "miss", "miss")
+    for foul in (LAST, HIDER):
+        fouled, _ = play(settled, foul)
+        with pytest.raises(IllegalActionError):
+            play(fouled, LAST)
+        with pytest.raises(IllegalActionError):
+            play(fouled, "miss", HIDER, LAST)
+        assert play(fouled, "find", LAST)[1] == ["foul"]
+
+
+def test_the_situation_is_not_called_again_when_it_was_there_before_the_foul(at, play, seen):
+    state, calls = play(at(6, 14, 0), "find", LAST)
+    assert seen(state) == ("B", 16, 4, 0, "ordinary", "first")
+    assert calls == ["wheya", "foul"]
+
+
+# ---- by the hitter
+
+
+@pytest.mark.parametrize("hits", [(), ("miss",)])
+@pytest.mark.parametrize(
+    ("moment", "words"),
+    [
+        ((4, 0, 16), ["paguga"]),
+        ((12, 8, 0), ["paguga", "wheya"]),
+        ((16, 4, 0), ["paguga", "obojun"]),
+        ((14, 6, 0), ["paguga", "yawapi"]),
+        ((14, 0, 6), ["paguga", "sahdogan"]),
+        ((12, 8, 0, "sahdogan"), ["obojun", "paguga"]),
+        ((6, 14, 0, "yawapi"), ["obojun", "paguga"]),
+        ((4, 16, 0, "eyeya"), ["paguga"]),
+    ],
+)
+def test_outside_help_to_the_hitter_settles_the_hide_as_a_paguga(at, play, moment, words, hits):
+    expected, _ = play(at(*moment), "miss", "find")
+    before, _ = play(at(*moment), *hits)
+    state, calls = play(before, HELP)
+    assert state == expected
+    assert calls == ["foul", *words]
+    assert state.short[0] <= 1
+
+
+def test_outside_help_can_end_the_game_before_the_find(at, play):
+    state, calls = play(at(12, 8, 0, "sahdogan", (4, 4)), HELP)
+    assert calls == ["foul", "obojun", "game"]
+    assert (state.winner, state.h) == ("A", 4)
+
+
+def test_outside_help_to_the_hitter_can_be_a_warning(at, play):
+    for hits in ((), ("miss",), ("miss", "miss")):
+        before, _ = play(at(10, 6, 4), *hits)
+        state, calls = play(before, HELP, outside_help_by_hitter="warning")
+        assert state == before
+        assert calls == ["foul"]
+
+
+@pytest.mark.parametrize("moment", [(4, 0, 16), (16, 4, 0), (12, 8, 0, "sahdogan"), (4, 16, 0, "eyeya")])
+def test_overtime_counts_the_hit_that_is_owed_as_missed(at, play, moment):
+    for hits in ((), ("miss",)):
+        before, _ = play(at(*moment), *hits)
+        missed, words = play(before, "miss")
+        state, calls = play(before, TIME)
+        assert state == missed
+        assert calls == ["foul", *words]
+
+
+def test_overtime_on_the_first_hit_leaves_every_pad_to_the_second(at, play):
+    for pad in (1, 2, 3, 4):
+        assert play(at(4, 0, 16), TIME, {"do": "hit", "found": True, "pad": pad})[1] == ["foul", "paguga"]
+
+
+@pytest.mark.parametrize("warning", ["four", "warning"])
+def test_overtime_can_forfeit_four(at, play, warning):
+    for hits in ((), ("miss",)):
+        before, _ = play(at(10, 6, 4), *hits)
+        state, calls = play(before, TIME, overtime="forfeit_four", outside_help_by_hitter=warning)
+        assert state == play(at(10, 6, 4), "miss", "find")[0]
+        assert calls == ["foul", "paguga"]
+
+
+def test_time_can_be_called_with_and_without_a_limit(at, play):
+    for seconds in ("none", "90", 90, 0.5 + 1):
+        assert play(at(4, 0, 16), TIME, hit_seconds=seconds)[0].owed == "second"
+
+
+def test_the_hitter_cannot_foul_in_the_last_hide(at, play):
+    settled, _ = play(at(10, 6, 4), "miss", "miss")
+    for state in (settled, Dakota().opening(), play(settled, "miss")[0]):
+        for foul in (HELP, TIME):
+            with pytest.raises(IllegalActionError):
+                play(state, {**foul, "hide": "last"})
+    assert play(settled, {**TIME, "hide": "this"})[0].owed == "second"
+
+
+def test_a_hide_settled_by_the_hitters_foul_can_still_be_fouled_by_its_hider(at, play):
+    state, _ = play(at(10, 6, 4), HELP, LAST)
+    assert state == play(at(10, 6, 4), HIDER)[0]

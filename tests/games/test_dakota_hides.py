@@ -1,0 +1,383 @@
+"""Chapters 2 to 9, sentence by sentence: what each hit does in each mode."""
+
+import pytest
+
+from pi_controller.games.base import IllegalActionError, InvalidActionError
+from pi_controller.games.dakota import Dakota
+from pi_controller.games.registry import game
+
+TOSS_A = {"do": "toss", "winner": "A"}
+
+
+# ---- the start
+
+
+def test_before_the_toss_all_sticks_are_in_the_middle_and_nobody_hides():
+    dakota = Dakota()
+    assert dakota.sheet(dakota.opening()) == {
+        "hider": None,
+        "long": {"A": 0, "B": 0},
+        "middle": 20,
+        "short": {"A": 0, "B": 0},
+        "owed": None,
+        "situation": None,
+        "winner": None,
+    }
+    assert not dakota.over(dakota.opening())
+
+
+@pytest.mark.parametrize(("winner", "loser"), ["AB", "BA"])
+def test_the_winner_of_the_toss_takes_four_from_the_middle_and_hides(winner: str, loser: str):
+    dakota = Dakota()
+    state, calls = dakota.play(dakota.opening(), {"do": "toss", "winner": winner})
+    assert calls == ()
+    assert dakota.sheet(state) == {
+        "hider": winner,
+        "long": {winner: 4, loser: 0},
+        "middle": 16,
+        "short": {"A": 0, "B": 0},
+        "owed": "first",
+        "situation": None,
+        "winner": None,
+    }
+
+
+def test_nothing_but_the_toss_comes_first_and_it_comes_once():
+    dakota = Dakota()
+    for early in (
+        {"do": "hit", "found": True},
+        {"do": "foul", "by": "hider", "kind": "no_bead"},
+        {"do": "foul", "by": "hider", "kind": "no_bead", "hide": "last"},
+        {"do": "foul", "by": "hitter", "kind": "time"},
+        {"do": "foul", "by": "hitter", "kind": "outside_help"},
+    ):
+        with pytest.raises(IllegalActionError, match="nobody hides yet"):
+            dakota.play(dakota.opening(), early)
+    state, _ = dakota.play(dakota.opening(), TOSS_A)
+    with pytest.raises(IllegalActionError):
+        dakota.play(state, TOSS_A)
+
+
+# ---- ordinary hides, first hit finds
+
+FOUND = [
+    # h, t, m before; the new hider's, the new hitter's, the middle after; calls
+    ((4, 0, 16), (4, 4, 12), []),  # middle first
+    ((2, 0, 18), (4, 2, 14), []),  # chapter 11: a hitter with two
+    ((0, 0, 20), (4, 0, 16), []),
+    ((10, 8, 2), (12, 8, 0), []),  # two from the middle, two from the hider
+    ((16, 4, 0), (8, 12, 0), []),  # chapter 5, first possibility
+    ((12, 8, 0), (12, 8, 0), []),  # ordinary in spite of the counts of a sahdogan
+    ((14, 2, 4), (6, 14, 0), []),
+    ((6, 14, 0), (16, 4, 0), ["wheya"]),  # the floor: two instead of four
+    ((4, 14, 2), (16, 4, 0), ["wheya"]),  # the floor: only the middle's two
+    ((8, 12, 0), (16, 4, 0), ["wheya"]),  # four in full leave just the floor
+    ((16, 2, 2), (6, 14, 0), []),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "words"), FOUND)
+def test_a_find_gives_the_hitter_four_and_the_turn(at, play, seen, *, before, after, words):
+    state, calls = play(at(*before), "find")
+    assert seen(state) == ("B", *after, "ordinary", "first")
+    assert calls == words
+    assert state.short == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ((6, 14, 0), (18, 2, 0), []),
+        ((4, 14, 2), (18, 2, 0), []),
+        ((8, 12, 0), (16, 4, 0), ["wheya"]),
+        ((4, 16, 0), (20, 0, 0), []),
+        ((18, 2, 0), (6, 14, 0), []),
+        ((18, 0, 2), (4, 16, 0), []),
+    ],
+)
+def test_the_literal_option_gives_the_full_four(at, play, seen, *, before, after, words):
+    state, calls = play(at(*before), "find", low_hider="literal")
+    assert seen(state) == ("B", *after, "ordinary", "first")
+    assert calls == words
+
+
+def test_taking_the_last_four_of_the_middle_from_a_hitter_without_sticks_begins_an_eyeya(at, play, seen):
+    state, calls = play(at(16, 0, 4), "find")
+    assert seen(state) == ("B", 4, 16, 0, "eyeya", "first")
+    assert (state.situation, calls) == ("eyeya", ["eyeya"])
+
+
+# ---- ordinary hides, first hit misses
+
+AWARDED = [
+    ((4, 0, 16), "miss", (6, 0, 14), []),
+    ((4, 0, 16), "find", (8, 0, 12), ["paguga"]),
+    ((12, 8, 0), "miss", (14, 6, 0), []),
+    ((12, 8, 0), "find", (16, 4, 0), ["paguga", "wheya"]),  # chapter 4, first example
+    ((12, 6, 2), "find", (16, 4, 0), ["paguga", "wheya"]),  # middle first, then from the hitter
+    ((14, 0, 6), "miss", (16, 0, 4), ["wheya"]),
+    ((14, 2, 4), "miss", (16, 2, 2), ["wheya"]),  # chapter 11: two held, two in the middle
+    ((0, 0, 20), "miss", (2, 0, 18), []),
+    ((6, 14, 0), "miss", (8, 12, 0), []),  # ordinary in spite of the counts of a yawapi
+    ((4, 14, 2), "find", (8, 12, 0), ["paguga"]),
+]
+
+
+@pytest.mark.parametrize(("before", "second", "after", "words"), AWARDED)
+def test_after_a_miss_the_second_hit_pays_two_or_four_to_the_hider(at, play, seen, *, before, second, after, words):
+    owed, calls = play(at(*before), "miss")
+    assert seen(owed) == ("A", *before, "ordinary", "second")
+    assert calls == []
+    state, calls = play(owed, second)
+    assert seen(state) == ("A", *after, "ordinary", "first")
+    assert calls == words
+    assert state.short == (0, 0)
+
+
+@pytest.mark.parametrize("before", [(16, 0, 4), (16, 4, 0), (16, 2, 2)])
+def test_a_paguga_with_four_left_scores_and_returns_all_sticks(at, play, seen, *, before):
+    state, calls = play(at(*before), "miss", "find")
+    assert calls == ["paguga", "obojun"]
+    assert seen(state) == ("A", 0, 0, 20, "ordinary", "first")
+    assert state.short == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("before", "second", "mode"),
+    [
+        ((16, 0, 4), "miss", "sahdogan"),  # chapter 7
+        ((14, 0, 6), "find", "sahdogan"),
+        ((16, 4, 0), "miss", "yawapi"),  # chapter 6
+        ((16, 2, 2), "miss", "yawapi"),  # chapter 11
+        ((14, 6, 0), "find", "yawapi"),
+        ((14, 2, 4), "find", "yawapi"),
+        ((14, 4, 2), "find", "yawapi"),
+    ],
+)
+def test_where_the_pool_cannot_pay_a_decision_hide_begins(at, play, seen, *, before, second, mode):
+    state, calls = play(at(*before), "miss", second)
+    assert seen(state) == ("A", *((12, 8, 0) if mode == "sahdogan" else (6, 14, 0)), mode, "first")
+    assert calls == (["paguga"] if second == "find" else []) + [mode]
+    assert state.situation == mode
+    assert state.short == (0, 0)
+
+
+def test_wheya_16_4_chooses_between_the_chapters(at, play, seen):
+    for value, counts in (("yawapi", (6, 14, 0)), ("sahdogan", (12, 8, 0))):
+        state, calls = play(at(16, 4, 0), "miss", "miss", wheya_16_4=value)
+        assert seen(state) == ("A", *counts, value, "first")
+        assert calls == [value]
+    # nothing else is meant by it
+    for before, second in (((16, 2, 2), "miss"), ((14, 6, 0), "find")):
+        assert play(at(*before), "miss", second, wheya_16_4="sahdogan")[0].mode == "yawapi"
+    assert play(at(16, 4, 0), "miss", "find", wheya_16_4="sahdogan")[1] == ["paguga", "obojun"]
+
+
+@pytest.mark.parametrize(
+    ("before", "second", "words"),
+    [
+        ((18, 2, 0), "miss", ["yawapi"]),
+        ((18, 0, 2), "miss", ["sahdogan"]),
+        ((20, 0, 0), "miss", ["sahdogan"]),
+        ((18, 2, 0), "find", ["paguga", "obojun"]),
+        ((18, 0, 2), "find", ["paguga", "obojun"]),
+        ((20, 0, 0), "find", ["paguga", "obojun"]),
+    ],
+)
+def test_pools_below_the_floor_are_decided_too(at, play, before, second, words):
+    state, calls = play(at(*before), "miss", second, low_hider="literal")
+    assert calls == words
+    assert state.sticks.total == 20
+
+
+# ---- decision hides
+
+DECISIONS = [("sahdogan", (12, 8, 0), 4), ("yawapi", (6, 14, 0), 6)]
+
+
+@pytest.mark.parametrize(("mode", "counts", "kept"), DECISIONS)
+def test_it_stays(at, play, seen, *, mode, counts, kept):
+    h, t, m = counts
+    state, calls = play(at(*counts, mode), "find")
+    assert seen(state) == ("B", t, h, m, "ordinary", "first")
+    assert calls == ["it_stays"]
+    assert state.short == (0, 0)
+
+
+@pytest.mark.parametrize(("mode", "counts", "kept"), DECISIONS)
+def test_a_missed_decision_scores_at_once_and_the_second_hit_is_still_owed(at, play, seen, *, mode, counts, kept):
+    state, calls = play(at(*counts, mode), "miss")
+    assert seen(state) == ("A", kept, 0, 20 - kept, mode, "second")
+    assert calls == ["obojun"]
+    assert state.short == (1, 0)
+    missed, calls = play(state, "miss")
+    assert seen(missed) == ("A", kept, 0, 20 - kept, "ordinary", "first")
+    assert (calls, missed.short, missed.situation) == ([], (1, 0), None)
+    found, calls = play(state, "find")
+    assert seen(found) == ("A", kept + 2, 0, 18 - kept, "ordinary", "first")
+    assert (calls, found.short) == (["paguga"], (1, 0))
+
+
+# ---- eyeya hides
+
+
+def test_an_eyeya_found_at_once_scores_for_the_hitter_who_hides_with_none(at, play, seen):
+    state, calls = play(at(4, 16, 0, "eyeya"), "find")
+    assert seen(state) == ("B", 0, 0, 20, "ordinary", "first")
+    assert calls == ["eyeya_obojun"]
+    assert state.short == (0, 1)
+
+
+def test_an_eyeya_missed_is_gone_and_the_second_hit_pays_as_ever(at, play, seen):
+    owed, calls = play(at(4, 16, 0, "eyeya"), "miss")
+    assert (owed.owed, owed.situation, calls) == ("second", None, [])
+    state, calls = play(owed, "miss")
+    assert seen(state) == ("A", 6, 14, 0, "ordinary", "first")
+    assert calls == []
+    state, calls = play(owed, "find")
+    assert seen(state) == ("A", 8, 12, 0, "ordinary", "first")
+    assert calls == ["paguga"]
+
+
+# ---- the end
+
+
+@pytest.mark.parametrize(
+    ("moment", "hits", "words", "winner"),
+    [
+        ((16, 4, 0, "ordinary", (4, 4)), ["miss", "find"], ["paguga", "obojun", "game"], "A"),
+        ((12, 8, 0, "sahdogan", (4, 4)), ["miss"], ["obojun", "game"], "A"),
+        ((6, 14, 0, "yawapi", (4, 4)), ["miss"], ["obojun", "game"], "A"),
+        ((4, 16, 0, "eyeya", (4, 4)), ["find"], ["eyeya_obojun", "game"], "B"),
+    ],
+)
+def test_the_fifth_point_ends_the_game_at_once(at, play, *, moment, hits, words, winner):
+    state, calls = play(at(*moment), *hits)
+    assert calls == words
+    assert (state.winner, state.owed, state.situation) == (winner, None, None)
+    assert state.points(winner) == 5
+    assert Dakota().over(state)
+    for late in (
+        {"do": "hit", "found": False},
+        TOSS_A,
+        {"do": "foul", "by": "hider", "kind": "no_bead"},
+        {"do": "foul", "by": "hitter", "kind": "time"},
+        {"do": "foul", "by": "hitter", "kind": "outside_help"},
+    ):
+        with pytest.raises(IllegalActionError):
+            Dakota().play(state, late)
+
+
+def test_points_is_an_option(at, play):
+    assert play(at(12, 8, 0, "sahdogan"), "miss", points=1)[0].winner == "A"
+    assert play(at(12, 8, 0, "sahdogan", (97, 98)), "miss", points=99)[0].winner is None
+    assert play(at(12, 8, 0, "sahdogan", (98, 98)), "miss", points=99)[0].winner == "A"
+    assert game("dakota", {"points": "1"}).settings["points"] == 1
+
+
+# ---- wheya
+
+
+def test_wheya_is_called_when_it_comes_and_not_again_while_it_lasts(at, play):
+    state, calls = play(at(14, 0, 6), "miss", "miss")
+    assert (state.situation, calls) == ("wheya", ["wheya"])
+    state, calls = play(state, "miss")
+    assert (state.situation, calls) == ("wheya", [])
+    assert play(state, "miss")[1] == ["sahdogan"]
+
+
+# ---- pads, and what is no action
+
+
+def hit(**more: object) -> dict[str, object]:
+    return {"do": "hit", "found": False, **more}
+
+
+def test_the_second_hit_takes_another_pad_than_the_first(at, play):
+    state, _ = play(at(4, 0, 16), hit(pad=3))
+    with pytest.raises(IllegalActionError, match="pad 3"):
+        play(state, hit(pad=3))
+    for pad in (1, 2, 4):
+        assert play(state, hit(pad=pad))[0].sticks["A"] == 6
+    assert play(state, hit())[0].sticks["A"] == 6
+    # the next hide is free again, and so is a hide whose first pad nobody told
+    assert play(state, hit(pad=1), hit(pad=1))[0].owed == "second"
+    assert play(at(4, 0, 16), hit(), hit(pad=3))[0].sticks["A"] == 6
+    # also where the point is made already
+    with pytest.raises(IllegalActionError):
+        play(at(12, 8, 0, "sahdogan"), hit(pad=3), hit(pad=3))
+
+
+def test_a_pad_says_nothing_else_about_the_state(at, play):
+    told, _ = play(at(4, 0, 16), hit(pad=3), hit(pad=1))
+    untold, _ = play(at(4, 0, 16), hit(), hit())
+    assert told == untold
+
+
+NO_ACTIONS = [
+    None,
+    [],
+    [{"do": "hit", "found": True}],
+    "hit",
+    7,
+    True,
+    {},
+    {"found": True},
+    {"do": "hits", "found": True},
+    {"do": "Hit", "found": True},
+    {"do": None},
+    {"do": ["hit"], "found": True},
+    {"do": {"hit": 1}},
+    {"do": "hit"},
+    {"do": "hit", "found": 1},
+    {"do": "hit", "found": 0},
+    {"do": "hit", "found": "true"},
+    {"do": "hit", "found": None},
+    hit(pad=0),
+    hit(pad=5),
+    hit(pad=7),
+    hit(pad=-1),
+    hit(pad=True),
+    hit(pad=1.0),
+    hit(pad="1"),
+    hit(pad=None),
+    hit(pad=[1]),
+    pytest.param(hit(pad=10**5000), id="huge"),
+    hit(by="A"),
+    hit(hide="last"),
+    hit(Found=True),
+    {"do": "toss"},
+    {"do": "toss", "winner": "C"},
+    {"do": "toss", "winner": "a"},
+    {"do": "toss", "winner": None},
+    {"do": "toss", "winner": "A", "found": True},
+    {"do": "foul"},
+    {"do": "foul", "by": "hider"},
+    {"do": "foul", "kind": "no_bead"},
+    {"do": "foul", "by": "A", "kind": "no_bead"},
+    {"do": "foul", "by": "hider", "kind": "time"},
+    {"do": "foul", "by": "hider", "kind": "rudeness"},
+    {"do": "foul", "by": "hitter", "kind": "no_bead"},
+    {"do": "foul", "by": "hitter", "kind": "time", "hide": "next"},
+    {"do": "foul", "by": "hider", "kind": "no_bead", "hide": None},
+    {"do": "foul", "by": "hider", "kind": "no_bead", "hide": True},
+    {"do": "foul", "by": "hider", "kind": "no_bead", "pad": 1},
+]
+
+
+@pytest.mark.parametrize("action", NO_ACTIONS)
+def test_what_is_no_action_is_invalid_at_any_time(at, play, action):
+    over = play(at(12, 8, 0, "sahdogan", (4, 4)), "miss")[0]
+    for state in (Dakota().opening(), at(4, 0, 16), play(at(4, 0, 16), "miss")[0], over):
+        with pytest.raises(InvalidActionError) as caught:
+            Dakota().play(state, action)
+        assert caught.value.what
+        assert "\n" not in caught.value.what + caught.value.todo
+        assert len(str(caught.value)) < 300
+
+
+def test_unusual_keys_are_invalid_too(at):
+    with pytest.raises(InvalidActionError):
+        Dakota().play(at(4, 0, 16), {**hit(), 7: 1})
+    with pytest.raises(InvalidActionError):
+        Dakota().play(at(4, 0, 16), {**hit(), "k" * 10_000: 1})
