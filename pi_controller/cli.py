@@ -1,0 +1,74 @@
+"""`moccasin-mat VERB`: finds the verb's module and prints errors as one line what is wrong, one line what to do.
+
+Nothing but the standard library's smallest parts is imported before a verb is known, so `--help` answers at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+VERBS: dict[str, tuple[str, str]] = {
+    "demo": ("pi_controller.sim.demo", "play a game on a simulated mat, from sensor bytes to lights"),
+    "run": ("pi_controller.run", "run a table: the board, the buttons, the strips, the live page"),
+    "score": ("pi_controller.games.sheet", "keep score: actions in, states and words called out, one JSON a line"),
+    "referee": ("pi_controller.referee.stream", "judge mat events: one JSON a line in, what follows from them out"),
+    "replay": ("pi_controller.table.replay", "show a journalled game hide by hide"),
+    "strikes": ("pi_controller.mat.wav", "find the strikes in a WAV file, each channel a pad"),
+    "check-settings": ("pi_controller.table.check_settings", "check a settings file, or print a commented example"),
+}
+
+
+def usage() -> str:
+    """Return the help text."""
+    width = max(map(len, VERBS))
+    verbs = "\n".join(f"  {verb:<{width}}  {what}" for verb, (_, what) in VERBS.items())
+    return (
+        "usage: moccasin-mat VERB [OPTION]...\n\n"
+        f"The controller of an instrumented mat for the Moccasin Game.\n\n{verbs}\n\n"
+        "  --version  say which version this is\n"
+        "  --help     this text; 'moccasin-mat VERB --help' tells a verb's options\n"
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a verb; return the exit status: 0 done, 2 asked for something wrong, 130 stopped by hand."""
+    args = list(sys.argv[1:] if argv is None else argv)
+    if not args or args[0] in ("-h", "--help", "help"):
+        print(usage(), end="")
+        return 0 if args else 2
+    if args[0] == "--version":
+        from pi_controller import __version__  # noqa: PLC0415
+
+        print(f"moccasin-mat {__version__}")
+        return 0
+    from pi_controller.errors import MatError, UsageError  # noqa: PLC0415
+
+    try:
+        if args[0] not in VERBS:
+            raise UsageError(f"there is no verb {args[0]!r}", _nearest(args[0]))
+        verb = cast("Callable[[Sequence[str]], int]", import_module(VERBS[args[0]][0]).main)
+        return verb(args[1:])
+    except MatError as error:
+        print(f"moccasin-mat: {error.what}", file=sys.stderr)
+        if error.todo:
+            print(f"  {error.todo}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # the reader went away (`| head`): nothing more to say, and no second complaint when Python shuts down
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _nearest(verb: str) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415
+
+    near = get_close_matches(verb, VERBS, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"the verbs are: {', '.join(VERBS)}"

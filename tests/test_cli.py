@@ -1,0 +1,75 @@
+"""The command line: lazy, and two plain lines when something is wrong."""
+
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+from pi_controller.cli import VERBS, main
+
+
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+def test_help_names_every_verb(flag, capsys):
+    assert main([flag]) == 0
+    text = capsys.readouterr().out
+    assert all(f"  {verb} " in text for verb in VERBS)
+
+
+def test_help_imports_nothing_that_takes_time():
+    # a module list cannot be noisy where a stop watch would be
+    code = "import sys; from pi_controller.cli import main; main(['--help']); print(*sys.modules, file=sys.stderr)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stderr.split()
+    assert not {"numpy", "scipy", "pydantic", "starlette", "serial", "gpiozero", "rich", "argparse"} & set(loaded)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_its_own_help(verb, capsys):
+    with pytest.raises(SystemExit) as left:
+        import_module(VERBS[verb][0]).main(["--help"])
+    assert left.value.code == 0
+    assert f"moccasin-mat {verb}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["scroe"],
+        ["xyzzy"],
+        ["score"],
+        ["score", "chess"],
+        ["score", "dakota", "--set", "pionts=3"],
+        ["score", "dakota", "--set", "points=none"],
+        ["score", "dakota", "no-such-file"],
+        ["demo", "--speed", "fast"],
+        ["demo", "--game", "chess"],
+        ["demo", "--seeed", "3"],
+        ["strikes", "no-such.wav"],
+        ["replay", "no-such.sqlite"],
+        ["run", "--settings", "no-such.toml"],
+        ["referee", "chess"],
+        ["check-settings", "no-such.toml"],
+    ],
+    ids=" ".join,
+)
+def test_a_wrong_call_gets_two_lines_and_status_2(argv, capsys):
+    assert main(argv) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    lines = err.splitlines()
+    assert len(lines) == 2, err
+    assert lines[0].startswith("moccasin-mat: ")
+    assert lines[1].startswith("  ")
+
+
+def test_no_verb_shows_the_help_and_fails(capsys):
+    assert main([]) == 2
+    assert "usage:" in capsys.readouterr().out
+
+
+def test_a_reader_that_goes_away_is_no_error():
+    hits = 'yes \'{"do":"hit","found":false}\' | head -20000'
+    command = f"{hits} | {sys.executable} -m pi_controller score dakota | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert done.stdout.startswith('{"state"')
+    assert done.stderr == ""
