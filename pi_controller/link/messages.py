@@ -40,7 +40,7 @@ class Touch:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One scan of the magnetometers: `ut` float of shape (sensors, 3), microtesla; `ok` false where one is silent or saturated."""
+    """One scan of the magnetometers: `ut` float of shape (sensors, 3), microtesla; `ok` false: silent or saturated."""
 
     t: float
     ut: NDArray[np.float64]

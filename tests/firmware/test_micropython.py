@@ -1,0 +1,122 @@
+"""The same recorded readings through the same files under CPython and under a real MicroPython: the same bytes."""
+
+import importlib.util
+import json
+import os
+import random
+import struct
+from pathlib import Path
+
+import pytest
+
+from pi_controller.link import wire
+
+ROOT = Path(__file__).parents[2]
+
+
+def load(path):
+    spec = importlib.util.spec_from_file_location(f"mat_{Path(path).stem}", ROOT / path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+micropython = load("tests/firmware/micropython.py")
+playback = load("tests/firmware/playback.py")
+sampler = load("firmware/sampler.py")
+
+
+def in_micropython(code, files, folder):
+    try:
+        return micropython.run(code, files, folder)
+    except micropython.NoMicroPythonError as error:
+        if os.environ.get("MOCCASIN_CI") == "1":
+            pytest.fail(f"no MicroPython: {error}")
+        pytest.skip(f"no MicroPython: {error}")
+
+
+def record(seed, seconds=3.0):
+    """Return a recording with strikes, a host that comes, stutters, talks nonsense and goes, and bus errors."""
+    rng = random.Random(seed)
+    number = iter(range(1000))
+
+    def say(body):
+        return wire.seal(body, next(number))
+
+    other = wire.hello_body()
+    other[3] = 7
+    said = {
+        10: say(wire.ping_body(1)),  # before HELLO: no answer
+        20: say(wire.hello_body()) + say(wire.ping_body(0xFFFFFFFF)),
+        30: rng.randbytes(90) + b"\0" + say(wire.ping_body(2))[:6],
+        40: b"\0" + say(wire.ping_body(3)) + say(wire.ping_body(4)),
+        50: 2 * say(wire.ping_body(5)) + say(wire.hello_body()),
+        60: b"x" * 1500,
+        61: b"y\0" + say(wire.ping_body(6)) + say(wire.ping_body(7)),
+        90: say(wire.bye_body()),
+        100: say(other) + say(wire.hello_body()) + say(wire.ping_body(8)),
+    }
+    steps, index = [], 0
+    for i in range(int(seconds * 125)):
+        now = i * 8000 + rng.randrange(300) + (2**30 - 400_000 if seed % 2 else 0)
+        blocks = []
+        for _ in range(rng.choice((0, 1, 1, 1, 2))):
+            peak = rng.choice((2, 5, 40, 2000))
+            values = (min(max(2048 + round(rng.gauss(0, peak)), 0), 4095) for _ in range(128))
+            blocks.append([index, struct.pack("<128H", *values).hex()])
+            index += 32
+        steps.append([now, said.get(i, b"").hex(), blocks])
+    for i in range(60):  # then the host is silent and time goes on in long passes
+        steps.append([steps[-1][0] + 100_000, "", [[index + 32 * i, "0008" * 128]]])
+    touch = [
+        "" if rng.random() < 0.1 else struct.pack("<12H", *(rng.randint(0, 1023) for _ in range(12))).hex()
+        for _ in range(50)
+    ]
+    magnet = ["" if rng.random() < 0.1 else rng.randbytes(6).hex() for _ in range(241)]
+    return json.dumps({"steps": steps, "touch": touch, "magnet": magnet})
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_byte_for_byte_the_same(tmp_path, seed):
+    recording = record(seed)
+    here, lit = playback.play(recording, sampler)
+    code = (
+        "import sampler, playback\n"
+        "sent, lit = playback.play(open('recording.json').read(), sampler)\n"
+        "print(sent)\nprint(lit)\n"
+    )
+    files = {**micropython.firmware_files(), "recording.json": recording.encode()}
+    there, lit_there = in_micropython(code, files, tmp_path).splitlines()
+    assert there == here
+    assert lit_there == str(lit)
+    kinds = [kind for kind, _, _ in wire.Decoder(wire.TO_HOST, wire.WELCOME).feed(bytes.fromhex(here))]
+    assert len(kinds) > 300
+    assert {kinds.count(kind) > 0 for kind in wire.TO_HOST} == {True}
+    assert lit[-1] == "wait"
+
+
+def test_the_decoder_is_the_same_on_garbage(tmp_path):
+    rng = random.Random(5)
+    good = [wire.seal(wire.hello_body(), 0)] + [wire.seal(wire.ping_body(i), i) for i in range(1, 60)]
+    data = b"".join(frame if rng.random() < 0.7 else rng.randbytes(rng.randint(1, 30)) for frame in good)
+    chunks = [data[i : i + 37] for i in range(0, len(data), 37)]
+    code = (
+        "import wire\n"
+        "ears = wire.Decoder(wire.TO_BOARD, wire.HELLO)\n"
+        "data = open('data', 'rb').read()\n"
+        "for i in range(0, len(data), 37):\n"
+        "    print(ears.feed(data[i:i + 37]))\n"
+        "print(ears.frames, ears.bad, ears.lost, ears.repeated)\n"
+    )
+    there = in_micropython(code, {**micropython.firmware_files(), "data": data}, tmp_path)
+    ears = wire.Decoder(wire.TO_BOARD, wire.HELLO)
+    here = [str(ears.feed(chunk)) for chunk in chunks]
+    assert there.splitlines() == [*here, f"{ears.frames} {ears.bad} {ears.lost} {ears.repeated}"]
+    assert ears.bad > 3
+    assert ears.frames > 10
+
+
+def test_the_rate_command(tmp_path):
+    version, numbers = in_micropython(micropython.RATE, micropython.firmware_files(), tmp_path).splitlines()
+    assert "MicroPython" in version
+    assert int(numbers.split()[0]) > 2000

@@ -1,0 +1,115 @@
+"""A small board in virtual time, the real firmware's sampler on it, and a session at the other end of the wire."""
+
+import importlib.util
+import random
+import struct
+from pathlib import Path
+
+from pi_controller.link.session import Session
+
+ROOT = Path(__file__).parents[2]
+
+
+def load(path):
+    spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class ToyBoard:
+    """The face of the board. Sample values are the low bits of their own number, so that order and loss show."""
+
+    SAMPLE_HZ, BLOCK, PADS, TOUCH_HZ, MAGNET_HZ = 4000, 32, 4, 50, 20
+
+    def __init__(self, boots=1):
+        self.id = b"\x01\0\x02\0\x03\0\x04\0"
+        self.boot_count, self.boot_reason = boots, 1
+        self.overflows = self.i2c_errors = 0
+        self.us = 0
+        self.taken = 0
+        self.heard, self.sent = bytearray(), bytearray()
+        self.fed, self.lit = 0, []
+        self.silent = set()
+
+    def now_us(self):
+        return self.us
+
+    def piezo(self, buf):
+        if (self.taken + 1) * self.BLOCK * 1_000_000 > self.us * self.SAMPLE_HZ:
+            return -1
+        index = self.taken * self.BLOCK
+        buf[:] = struct.pack("<128H", *((index * 4 + i) & 0xFFF for i in range(128)))
+        self.taken += 1
+        return index
+
+    def overrun(self, blocks):
+        self.taken += blocks
+        self.overflows += blocks
+
+    def touch(self, buf):
+        buf[:] = struct.pack("<12H", *range(700, 712))
+        return True
+
+    def magnet(self, i, buf, at):
+        if i in self.silent:
+            return False
+        struct.pack_into("<3h", buf, at, 30 * i, -300, 3000)
+        return True
+
+    def read(self):
+        data, self.heard = bytes(self.heard), bytearray()
+        return data
+
+    def write(self, data):
+        self.sent += data
+
+    def feed(self):
+        self.fed += 1
+
+    def light(self, state):
+        self.lit.append(state)
+
+
+class Rig:
+    """Board and session in turn. `spoil(data)` may change what the board sends on its way."""
+
+    def __init__(self, seed=1):
+        self.random = random.Random(seed)
+        self.sampler_module = load("firmware/sampler.py")
+        self.t = 100.0
+        self.slow = 1.0  # the host's seconds in a board's second
+        self.plugged = True
+        self.said = bytearray()
+        self.spoil = lambda data: data
+        self.session = Session(self.write)
+        self.power_up()
+
+    def power_up(self, boots=1):
+        self.board = ToyBoard(boots)
+        self.sampler = self.sampler_module.Sampler(self.board)
+
+    def write(self, data):
+        self.said += data
+        if self.plugged:
+            self.board.heard += data
+
+    def step(self, dt=0.008, delay=0.0):
+        """Let the board go on for `dt`; its bytes are read `delay` later (host seconds)."""
+        self.board.us += round(dt * 1e6)
+        self.sampler.step()
+        self.t += dt * self.slow
+        data = self.spoil(bytes(self.board.sent))
+        self.board.sent = bytearray()
+        out = self.session.feed(data if self.plugged else b"", self.t + delay)
+        return out + self.session.tick(self.t + delay)
+
+    def run(self, seconds, dt=0.008):
+        out = []
+        for _ in range(round(seconds / dt)):
+            out += self.step(dt)
+        return out
+
+    def connect(self):
+        self.session.start(self.t)
+        return self.run(0.1)

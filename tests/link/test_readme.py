@@ -1,0 +1,72 @@
+"""The protocol page tells the truth: its dump decodes to what it says, its tables have the sizes of the code."""
+
+import re
+from pathlib import Path
+
+from pi_controller.link import wire
+
+PAGE = (Path(__file__).parents[2] / "firmware" / "README.md").read_text("utf-8")
+NAMES = {
+    getattr(wire, name): name
+    for name in ("HELLO", "PING", "BYE", "WELCOME", "PONG", "PIEZO", "TOUCH", "FIELD", "HEALTH")
+}
+
+
+def words(kind, number, payload):
+    """Say a frame in the words of the page."""
+    start = f"{NAMES[kind]} {number}"
+    if kind == wire.HELLO:
+        return f"{start}: protocol {wire.hello(payload)[0]}.{wire.hello(payload)[1]}"
+    if kind == wire.WELCOME:
+        major, minor, x, y, z, board, boots, reason, features, pads, hz, block = wire.welcome(payload)
+        return (
+            f"{start}: protocol {major}.{minor}, firmware {x}.{y}.{z}, board {board.hex()}, start {boots}, "
+            f"reason {reason}, features {features}, {pads} pads, {hz} Hz, {block} samples a block"
+        )
+    if kind == wire.PING:
+        return f"{start}: mark {wire.ping(payload)[0]}"
+    if kind == wire.PONG:
+        return "{}: mark {}, {} us".format(start, *wire.pong(payload))
+    if kind == wire.PIEZO:
+        samples = [int.from_bytes(payload[i : i + 2], "little") for i in range(wire.PIEZO_HEAD, len(payload), 2)]
+        return "{}: index {}, {} lost, {} us, samples {}".format(start, *wire.piezo(payload), samples)
+    if kind == wire.TOUCH:
+        us, *counts = wire.touch(payload)
+        return f"{start}: {us} us, counts {counts}"
+    if kind == wire.HEALTH:
+        return "{}: up {} ms, {} lost blocks, {} bus errors, {} bad frames, longest pass {} us, {} us".format(
+            start, *wire.health(payload)
+        )
+    return start
+
+
+def lines():
+    return re.findall(r"^    ([<>]) ([0-9a-f]{2}(?: [0-9a-f]{2})+)\n      (.+)$", PAGE, re.MULTILINE)
+
+
+def test_the_dump_decodes_to_what_stands_beside_it():
+    to_board = wire.Decoder(wire.TO_BOARD, wire.HELLO)
+    to_host = wire.Decoder(wire.TO_HOST, wire.WELCOME)
+    seen = set()
+    for way, hexes, said in lines():
+        ears = to_board if way == ">" else to_host
+        [frame] = ears.feed(bytes.fromhex(hexes))
+        assert words(*frame) == said
+        seen.add(frame[0])
+    assert len(seen) == 8
+
+
+def test_the_tables_have_the_codes_and_sizes():
+    rows = {
+        name: (code, size)
+        for name, code, size in re.findall(r"^\| ([A-Z]+) +\| `(0x..)` +\| ([^|]+?) *\|", PAGE, re.MULTILINE)
+    }
+    sizes = {**wire.TO_BOARD, **wire.TO_HOST}
+    assert set(rows) == set(NAMES.values())
+    for kind, name in NAMES.items():
+        size = "14 + 8 n" if sizes[kind] == wire.VARIES else str(sizes[kind])
+        assert rows[name] == (f"{kind:#04x}", size)
+
+
+def test_the_page_states_the_protocol():
+    assert "protocol {}.{}".format(*wire.PROTOCOL) in PAGE
