@@ -1,0 +1,142 @@
+"""The buttons at the mat: on the Pi's pins by gpiozero, or pressed by a program. Both go through `Debounce`.
+
+On real hardware gpiozero calls from a thread of its own, so an edge only notes its time and waits in a queue; `tick`
+takes it out in the daemon's thread. Edges can be lost or come late where the machine is busy: a tick also looks at the
+level itself, so that a press is never concluded while the contact is open.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING
+
+from pi_controller.drivers.debounce import MIN_PRESS_S, SETTLE_S, Debounce
+from pi_controller.drivers.ports import ButtonsError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from gpiozero import DigitalInputDevice, Factory
+
+NAMES = ("ready", "shown", "toss_a", "toss_b")
+
+
+class GpioButtons:
+    """Buttons from pins (BCM numbers, by name) to ground, with the Pi's own pull-up.
+
+    `clock` gives the time of an edge in seconds, on the same clock as `tick`; it is called from gpiozero's thread. The
+    pin factory is gpiozero's choice (`GPIOZERO_PIN_FACTORY`) unless given. Raises `ButtonsError`.
+    """
+
+    def __init__(
+        self,
+        pins: Mapping[str, int],
+        clock: Callable[[], float],
+        settle_s: float = SETTLE_S,
+        min_press_s: float = MIN_PRESS_S,
+        factory: Factory | None = None,
+    ) -> None:
+        self._clock = clock
+        self._edges: SimpleQueue[tuple[str, float, bool]] = SimpleQueue()
+        self._pressed: Callable[[str, float], None] | None = None
+        self._devices: dict[str, DigitalInputDevice] = {}
+        self._contacts: dict[str, Debounce] = {}
+        for name, pin in pins.items():
+            try:
+                device = _device(pin, factory)
+            except ButtonsError:
+                self.close()
+                raise
+            self._devices[name] = device
+            self._contacts[name] = Debounce(device.is_active, clock(), min_press_s, settle_s)
+            device.when_activated = partial(self._edge, name, True)
+            device.when_deactivated = partial(self._edge, name, False)
+
+    def __repr__(self) -> str:
+        return f"<GpioButtons {', '.join(f'{name} on {d.pin}' for name, d in self._devices.items()) or 'closed'}>"
+
+    def listen(self, pressed: Callable[[str, float], None]) -> None:
+        """Call `pressed(name, t)` once for each press, from `tick`."""
+        self._pressed = pressed
+
+    def tick(self, t: float) -> None:
+        """Take in the edges that wait, look at each contact, and tell the presses that are certain at `t`."""
+        while True:
+            try:
+                name, at, closed = self._edges.get_nowait()
+            except Empty:
+                break
+            self._contacts[name].edge(at, closed)
+        for name, device in self._devices.items():
+            self._contacts[name].look(t, device.is_active)
+        _tell(self._contacts, t, self._pressed)
+
+    def close(self) -> None:
+        """Give the pins back."""
+        for device in self._devices.values():
+            device.close()
+        self._devices.clear()
+        self._pressed = None
+
+    def _edge(self, name: str, closed: bool) -> None:
+        self._edges.put((name, self._clock(), closed))
+
+
+class MockButtons:
+    """Buttons pressed by a program: `press("ready", t)` is a finger from `t` for `held_s` seconds."""
+
+    def __init__(self, names: Iterable[str] = NAMES) -> None:
+        self._contacts = {name: Debounce() for name in names}
+        self._edges: list[tuple[float, str, bool]] = []
+        self._pressed: Callable[[str, float], None] | None = None
+
+    def press(self, name: str, t: float, held_s: float = 0.1) -> None:
+        """Press button `name` at `t`; `ButtonsError` when there is none."""
+        self.contact(name, t, closed=True)
+        self.contact(name, t + held_s, closed=False)
+
+    def contact(self, name: str, t: float, closed: bool) -> None:
+        """Let the contact of `name` close or open at `t`."""
+        if name not in self._contacts:
+            raise ButtonsError(f"there is no button {name!r}", f"the buttons are: {', '.join(self._contacts)}")
+        self._edges.append((t, name, closed))
+        self._edges.sort(key=lambda edge: edge[0])
+
+    def listen(self, pressed: Callable[[str, float], None]) -> None:
+        """Call `pressed(name, t)` once for each press, from `tick`."""
+        self._pressed = pressed
+
+    def tick(self, t: float) -> None:
+        """Let time pass to `t`."""
+        while self._edges and self._edges[0][0] <= t:
+            at, name, closed = self._edges.pop(0)
+            self._contacts[name].edge(at, closed)
+        _tell(self._contacts, t, self._pressed)
+
+    def close(self) -> None:
+        """Nothing is heard any more."""
+        self._pressed = None
+
+
+def _tell(contacts: Mapping[str, Debounce], t: float, pressed: Callable[[str, float], None] | None) -> None:
+    """Tell all presses that are certain at `t`, the earliest first."""
+    downs = [(down, name) for name, contact in contacts.items() if (down := contact.settle(t)) is not None]
+    if pressed is not None:
+        for down, name in sorted(downs):
+            pressed(name, down)
+
+
+def _device(pin: int, factory: Factory | None) -> DigitalInputDevice:
+    from gpiozero import DigitalInputDevice  # noqa: PLC0415  # gpiozero takes long to import on a small Pi
+    from gpiozero.exc import BadPinFactory, GPIOZeroError  # noqa: PLC0415
+
+    try:
+        # bounce_time stays None: the pin factories disagree on what it means, and the mock does not have it
+        return DigitalInputDevice(pin, pull_up=True, bounce_time=None, pin_factory=factory)
+    except BadPinFactory as error:
+        raise ButtonsError("this machine has no pins for buttons", "set [buttons] kind to 'none'") from error
+    except (GPIOZeroError, OSError) as error:
+        raise ButtonsError(
+            f"the button pin GPIO{pin} cannot be used: {error}", "choose another pin in [buttons]"
+        ) from error

@@ -1,0 +1,114 @@
+"""A USB cable in memory: two `Port` ends and the faults a real one has.
+
+It behaves as the real one does: opening the host's end drops what waited there, what the board sends while nobody
+listens is lost, one opener at a time, and after a fault a port is closed for good. No time passes here, so a read
+that would have to wait returns what there is, as after the timeout.
+"""
+
+from __future__ import annotations
+
+from pi_controller.errors import PortError
+
+CAPACITY = 4096
+"""Bytes that wait in one direction before writes stall."""
+
+
+class MockPort:
+    """One end of a `MockCable`; `inbox` is what waits to be read here, `far` the other end.
+
+    `short_reads`: bytes one read hands over at most (None: all). `stalled`: the other end takes nothing, so every
+    write times out.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.inbox = bytearray()
+        self.far: MockPort | None = None
+        self.is_open = True
+        self.pulled = False
+        self.short_reads: int | None = None
+        self.stalled = False
+
+    def __repr__(self) -> str:
+        return f"<MockPort {self.name} {'open' if self.is_open else 'closed'}>"
+
+    def read(self, at_least: int = 0) -> bytes:
+        """Return what waits; `at_least` cannot be waited for here."""
+        del at_least
+        self._check()
+        n = len(self.inbox) if self.short_reads is None else self.short_reads
+        data = bytes(self.inbox[:n])
+        del self.inbox[:n]
+        return data
+
+    def wait(self, seconds: float) -> None:
+        """Return at once: no time passes here."""
+        del seconds
+        self._check()
+
+    def write(self, data: bytes) -> None:
+        """Hand `data` to the other end; `PortError` when it is stalled or its inbox is full."""
+        self._check()
+        listener = self.far if self.far is not None and self.far.is_open else None
+        if self.stalled or (listener is not None and len(listener.inbox) + len(data) > CAPACITY):
+            self.close()
+            raise PortError(f"the board at {self.name} takes no more data", "unplug the board and plug it in again")
+        if listener is not None:
+            listener.inbox += data
+
+    def close(self) -> None:
+        """Close this end. Closing twice is fine."""
+        self.is_open = False
+        self.inbox.clear()
+
+    def _check(self) -> None:
+        if self.pulled:
+            self.close()
+            self.pulled = False
+            raise PortError(
+                f"the board at {self.name} is gone", "check the USB cable; play goes on from the judge's console"
+            )
+        if not self.is_open:
+            raise PortError(f"the port {self.name} is closed", "open it again")
+
+
+class MockCable:
+    """A cable with a board at its end, plugged in. `board` is the board's end, `open()` opens the host's."""
+
+    def __init__(self, name: str = "mock") -> None:
+        self.name = name
+        self.board = MockPort(f"{name} (board)")
+        self._plugged = True
+        self._host: MockPort | None = None
+
+    def open(self) -> MockPort:
+        """Open the host's end; `PortError` when it is unplugged or already open."""
+        if not self._plugged:
+            raise PortError(f"there is no board at {self.name}", "check the USB cable")
+        if self._host is not None and self._host.is_open and not self._host.pulled:
+            raise PortError(
+                f"another program holds {self.name}", "stop it: a serial monitor, or a second table on this board"
+            )
+        self._host = MockPort(self.name)
+        self._host.far, self.board.far = self.board, self._host
+        return self._host
+
+    def plug(self) -> None:
+        """Plug the cable in: the board starts afresh, with a new end."""
+        if not self._plugged:
+            self._plugged = True
+            self.board = MockPort(f"{self.name} (board)")
+
+    def unplug(self) -> None:
+        """Pull the cable out: both ends fail from now on, and what was under way is lost."""
+        self._plugged = False
+        for end in (self.board, self._host):
+            if end is not None and end.is_open:
+                end.pulled = True
+                end.inbox.clear()
+
+
+def mock_pair(name: str = "mock") -> tuple[MockPort, MockPort]:
+    """Return the host's and the board's end of a plugged-in cable."""
+    cable = MockCable(name)
+    return cable.open(), cable.board

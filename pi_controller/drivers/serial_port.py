@@ -1,0 +1,161 @@
+"""The board's USB serial port, by pyserial, and how it is found.
+
+Every `PortError` from here means "not now": a board may be plugged in, a program stopped or a permission given while
+the table plays on, so whoever opens the port keeps looking. `what` stays the same while the reason does.
+"""
+
+from __future__ import annotations
+
+import errno
+import re
+import select
+import termios
+from contextlib import suppress
+from pathlib import Path
+
+import serial
+
+from pi_controller.errors import PortError
+
+BY_ID = Path("/dev/serial/by-id")
+"""Where udev names USB serial ports by maker, product and serial number: the name survives replugging."""
+BAUD = 115_200
+"""Means nothing on USB CDC, but must not be 1200: closing at that speed sends many boards into their boot loader."""
+MOST = 65_536
+"""Bytes one read hands over at most, so that a board gone wild cannot keep the caller."""
+
+_BOARDS = re.compile(r"micropython|rp2040|adafruit|raspberry_pi_pico", re.IGNORECASE)
+_INTERFACE = re.compile(r"-if\d+$")
+_MISSING = {errno.ENOENT, errno.ENODEV, errno.ENXIO, errno.EIO}
+_FORBIDDEN = {errno.EACCES, errno.EPERM}
+_BUSY = {errno.EAGAIN, errno.EBUSY}
+# pyserial lets termios.error through, which is no OSError, and TypeError when the descriptor is gone under it
+_FAULTS = (OSError, termios.error, ValueError, TypeError)
+
+
+class SerialPort:
+    """A `Port` on a serial device, held exclusively.
+
+    Opening drops what waited in the input. DTR is raised, because an RP2040 sends nothing over USB while it is low,
+    and falls at `close`, so the board knows when nobody listens. `read_timeout_s` bounds `read(at_least=...)`,
+    `write_timeout_s` bounds `write`, both in seconds. Raises `PortError`.
+    """
+
+    def __init__(self, device: str, write_timeout_s: float = 0.5, read_timeout_s: float = 1.0) -> None:
+        self.name = device
+        self._serial = serial.Serial(
+            port=None, baudrate=BAUD, exclusive=True, timeout=read_timeout_s, write_timeout=write_timeout_s
+        )
+        self._serial.port = device
+        # set before opening: a line that moves afterwards restarts some boards
+        self._serial.dtr = True
+        self._serial.rts = True
+        try:
+            self._serial.open()  # this drops the input too
+        except _FAULTS as error:
+            raise _not_opened(device, error) from error
+
+    def __repr__(self) -> str:
+        return f"<SerialPort {self.name} {'open' if self._serial.is_open else 'closed'}>"
+
+    def read(self, at_least: int = 0) -> bytes:
+        """Return all bytes that wait; with `at_least`, wait up to `read_timeout_s` for that many first."""
+        self._check_open()
+        data = bytearray()
+        try:
+            if at_least > 0:
+                data += self._serial.read(at_least)
+            while len(data) < MOST and (waiting := self._serial.in_waiting):
+                data += self._serial.read(min(waiting, MOST))
+        except _FAULTS as error:
+            raise self._lost() from error
+        return bytes(data)
+
+    def wait(self, seconds: float) -> None:
+        """Wait at most `seconds` for a byte to read; returns at once when one waits or the port has a fault."""
+        self._check_open()
+        try:
+            select.select([self._serial.fileno()], [], [], seconds)
+        except _FAULTS as error:
+            raise self._lost() from error
+
+    def write(self, data: bytes) -> None:
+        """Write all of `data` within `write_timeout_s`, or raise `PortError` and close."""
+        self._check_open()
+        try:
+            self._serial.write(data)
+        except serial.SerialTimeoutException as error:
+            self.close()
+            raise PortError(
+                f"the board at {self.name} takes no more data", "unplug the board and plug it in again"
+            ) from error
+        except _FAULTS as error:
+            raise self._lost() from error
+
+    def close(self) -> None:
+        """Give the port back. Closing twice is fine."""
+        with suppress(OSError):  # the device may be gone; the descriptor is freed all the same
+            self._serial.close()
+
+    def _check_open(self) -> None:
+        if not self._serial.is_open:
+            raise PortError(f"the port {self.name} is closed", "open it again")
+
+    def _lost(self) -> PortError:
+        self.close()
+        return PortError(
+            f"the board at {self.name} is gone", "check the USB cable; play goes on from the judge's console"
+        )
+
+
+def find_port(setting: str, by_id: Path = BY_ID) -> str:
+    """Return the device to open for the setting `port`: itself, or for "auto" the one mat board in `by_id`.
+
+    Raises `PortError` when it is not there (yet), or when several boards are: then it lists them.
+    """
+    present = _present(by_id)
+    if setting != "auto":
+        if not Path(setting).exists():
+            raise PortError(f"there is no board at {setting}", f"check the USB cable{_choices(present)}")
+        return setting
+    # a board with several interfaces talks on its first one
+    boards: dict[str, str] = {}
+    for path in present:
+        if _BOARDS.search(path.name):
+            boards.setdefault(_INTERFACE.sub("", path.name), str(path))
+    if not boards:
+        raise PortError("no mat board is plugged in", f"check the USB cable{_choices(present)}")
+    if len(boards) > 1:
+        raise PortError("several boards are plugged in", f"set [board] port to one of: {', '.join(boards.values())}")
+    return next(iter(boards.values()))
+
+
+def _present(by_id: Path) -> list[Path]:
+    try:
+        return sorted(path for path in by_id.iterdir() if path.exists())
+    except FileNotFoundError:  # udev makes the folder with the first port
+        return []
+    except OSError as error:
+        raise PortError(
+            f"cannot look for boards in {by_id}: {error.strerror}", "set [board] port to the board's path"
+        ) from error
+
+
+def _choices(present: list[Path]) -> str:
+    return f", or set [board] port to one of: {', '.join(map(str, present))}" if present else ""
+
+
+def _not_opened(device: str, error: Exception) -> PortError:
+    number = getattr(error, "errno", None)
+    if number in _MISSING:
+        return PortError(f"there is no board at {device}", "check the USB cable")
+    if number in _FORBIDDEN:
+        return PortError(
+            f"no permission to open {device}",
+            "add this user to the group dialout (usermod -aG dialout NAME), then log in again",
+        )
+    if number in _BUSY:
+        return PortError(
+            f"another program holds {device}", "stop it: a serial monitor, or a second table on this board"
+        )
+    return PortError(f"{device} is not a serial port", "set [board] port to 'auto' or to a path in /dev/serial/by-id")

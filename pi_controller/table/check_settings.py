@@ -1,0 +1,98 @@
+"""`moccasin-mat check-settings`: checks a settings file, or prints a commented example made from the models."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pi_controller.arguments import Parser
+from pi_controller.table.settings import Settings, load
+from pi_controller.table.settings_file import fields, takes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pydantic import BaseModel
+
+
+def example() -> str:
+    """Return a settings file with every key: what it is for, what it takes, its default. It loads as the defaults."""
+    head = "# Settings of one table. Every line may be left out: these are the defaults."
+    return "\n".join([head, *_example(Settings(), ())]) + "\n"
+
+
+def used(settings: Settings) -> str:
+    """Return the settings as TOML, the defaults marked; the game's options with those nobody chose."""
+    return "\n".join(_used(settings, Settings(), ())) + "\n"
+
+
+def main(argv: Sequence[str]) -> int:
+    """Check a file, or print the example. `SettingsError` lists all faults."""
+    parser = Parser("check-settings", "Check a settings file: print what will be used, or every fault with its line.")
+    parser.add_argument(
+        "file", nargs="?", metavar="FILE", help="the settings file; without one, the defaults are shown"
+    )
+    parser.add_argument("--example", action="store_true", help="print a commented settings file with every default")
+    args = parser.parse_args(argv)
+    if args.example:
+        if args.file is not None:
+            parser.error("--example takes no file")
+        print(example(), end="")
+        return 0
+    settings = Settings() if args.file is None else load(Path(args.file))
+    print("ok")
+    print(used(settings), end="")
+    return 0
+
+
+def _example(model: BaseModel, path: tuple[str, ...]) -> Iterator[str]:
+    for key, field, section in fields(type(model)):
+        value = getattr(model, key)
+        if section is not None:
+            yield ""
+            yield f"# {_first_line(section)}"
+            yield f"[{'.'.join((*path, key))}]"
+            yield from _example(value, (*path, key))
+        elif isinstance(value, dict):
+            yield ""
+            yield f"[{'.'.join((*path, key))}]"
+        else:
+            yield f"# {field.description} ({takes(field)})"
+            yield f"{key} = {_toml(value)}"
+
+
+def _used(model: BaseModel, default: BaseModel, path: tuple[str, ...]) -> Iterator[str]:
+    for key, _, section in fields(type(model)):
+        value, usual = getattr(model, key), getattr(default, key)
+        if section is not None:
+            yield ""
+            yield f"[{'.'.join((*path, key))}]"
+            yield from _used(value, usual, (*path, key))
+        elif isinstance(value, dict):
+            yield ""
+            yield f"[{'.'.join((*path, key))}]"
+            yield from _options(model)
+        else:
+            yield f"{key} = {_toml(value)}" + ("  # default" if value == usual else "")
+
+
+def _options(section: Any) -> Iterator[str]:
+    from pi_controller.games.registry import game  # noqa: PLC0415
+
+    for name, value in game(section.name, section.options).settings.items():
+        mark = "" if name in section.options else "  # default"
+        yield f"{name} = {_toml('none' if value is None else value)}{mark}"
+
+
+def _first_line(section: type[BaseModel]) -> str:
+    return " ".join((section.__doc__ or "").split())
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    # TOML takes JSON's escapes
+    return json.dumps(str(value), ensure_ascii=False)

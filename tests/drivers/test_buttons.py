@@ -1,0 +1,250 @@
+"""One contract for the buttons: gpiozero on its own mock pins, and the ones a program presses."""
+
+import threading
+
+import pytest
+from gpiozero.pins.mock import MockFactory, MockPin
+
+from pi_controller.drivers.buttons import NAMES, GpioButtons, MockButtons
+from pi_controller.drivers.debounce import MIN_PRESS_S
+from pi_controller.drivers.ports import ButtonsError
+from pi_controller.pinmap import pinmap
+
+PINS = pinmap().pi.buttons
+
+
+class GpioRig:
+    """Contacts played on gpiozero's mock pins; the clock stands at the edge that is being played."""
+
+    def __init__(self, factory=None):
+        self.now = 0.0
+        self.factory = factory or MockFactory()
+        self.buttons = GpioButtons(PINS, lambda: self.now, factory=self.factory)
+        self.plan = []
+
+    def contact(self, name, t, closed):
+        self.plan.append((t, name, closed))
+
+    def run_to(self, t, tick=0.01):
+        steps = [(self.now + n * tick, None, None) for n in range(1, round((t - self.now) / tick) + 1)]
+        for at, name, closed in sorted(self.plan + steps, key=lambda step: step[0]):
+            self.now = at
+            if name is None:
+                self.buttons.tick(at)
+            else:
+                pin = self.factory.pin(PINS[name])
+                pin.drive_low() if closed else pin.drive_high()
+        self.plan = []
+
+    def close(self):
+        self.buttons.close()
+        self.factory.reset()
+
+
+class MockRig:
+    def __init__(self):
+        self.now = 0.0
+        self.buttons = MockButtons()
+        self.contact = self.buttons.contact
+
+    def run_to(self, t, tick=0.01):
+        for n in range(1, round((t - self.now) / tick) + 1):
+            self.buttons.tick(self.now + n * tick)
+        self.now = t
+
+    def close(self):
+        self.buttons.close()
+
+
+@pytest.fixture(params=[GpioRig, MockRig])
+def rig(request):
+    rig = request.param()
+    yield rig
+    rig.close()
+
+
+@pytest.fixture
+def heard(rig):
+    heard = []
+    rig.buttons.listen(lambda name, t: heard.append((name, t)))
+    return heard
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_button_is_heard_by_its_name_once(rig, heard, name):
+    rig.contact(name, 0.123, True)
+    rig.contact(name, 0.223, False)
+    rig.run_to(1.0)
+    assert heard == [(name, 0.123)]
+
+
+def test_chatter_is_one_press(rig, heard):
+    for n, t in enumerate([0.100, 0.1004, 0.101, 0.1013, 0.102]):
+        rig.contact("ready", t, n % 2 == 0)
+    for n, t in enumerate([0.300, 0.301, 0.3015]):
+        rig.contact("ready", t, n % 2 == 1)
+    rig.run_to(1.0)
+    assert heard == [("ready", 0.100)]
+
+
+def test_a_spike_is_none(rig, heard):
+    rig.contact("ready", 0.105, True)
+    rig.contact("ready", 0.106, False)
+    rig.run_to(1.0)
+    assert heard == []
+
+
+def test_a_spike_just_before_a_tick_is_none(rig, heard):
+    rig.contact("ready", 0.1085, True)
+    rig.contact("ready", 0.1099, False)
+    rig.run_to(1.0)
+    assert heard == []
+
+
+def test_buttons_do_not_disturb_each_other(rig, heard):
+    for name, t in (("toss_a", 0.200), ("ready", 0.201), ("toss_b", 0.2005)):
+        rig.contact(name, t, True)
+        rig.contact(name, t + 0.1, False)
+    rig.run_to(1.0)
+    assert heard == [("toss_a", 0.200), ("toss_b", 0.2005), ("ready", 0.201)]
+
+
+def test_what_was_pressed_before_anyone_listened_is_not_told_later(rig):
+    rig.contact("ready", 0.1, True)
+    rig.contact("ready", 0.2, False)
+    rig.run_to(0.5)
+    heard = []
+    rig.buttons.listen(lambda name, t: heard.append((name, t)))
+    rig.contact("shown", 0.6, True)
+    rig.run_to(1.0)
+    assert heard == [("shown", 0.6)]
+
+
+def test_closed_buttons_are_silent_and_close_twice(rig, heard):
+    rig.contact("ready", 0.1, True)
+    rig.run_to(0.1)
+    rig.buttons.close()
+    rig.buttons.close()
+    rig.buttons.tick(0.5)
+    assert heard == []
+
+
+# gpiozero alone
+
+
+@pytest.fixture
+def gpio():
+    rig = GpioRig()
+    rig.heard = []
+    rig.buttons.listen(lambda name, t: rig.heard.append((name, t)))
+    yield rig
+    rig.close()
+
+
+def test_the_pins_are_pulled_up_inputs_without_gpiozeros_own_debounce(gpio):
+    for pin in map(gpio.factory.pin, PINS.values()):
+        assert (pin.function, pin.pull, pin.bounce) == ("input", "up", None)
+
+
+class HeldPin(MockPin):
+    """A pin whose button is held down while it is opened: the pull-up does not win."""
+
+    def _set_pull(self, value):
+        self._pull = value
+        self.drive_low()
+
+
+def test_a_button_held_while_starting_is_no_press():
+    rig = GpioRig(MockFactory(pin_class=HeldPin))
+    heard = []
+    rig.buttons.listen(lambda name, t: heard.append((name, t)))
+    rig.run_to(0.5)
+    assert heard == []
+    rig.contact("ready", 0.6, False)
+    rig.contact("ready", 0.8, True)
+    rig.run_to(1.0)
+    assert heard == [("ready", 0.8)]
+    rig.close()
+
+
+def test_a_lost_edge_is_made_up_for_by_the_level(gpio):
+    # the release of one press was never told: the level heals it, and the next press counts
+    gpio.contact("ready", 0.1, True)
+    gpio.run_to(0.2)
+    device = gpio.buttons._devices["ready"]
+    tell, device.when_deactivated = device.when_deactivated, lambda: None
+    gpio.contact("ready", 0.3, False)
+    gpio.run_to(0.5)
+    device.when_deactivated = tell
+    gpio.contact("ready", 0.6, True)
+    gpio.run_to(1.0)
+    assert gpio.heard == [("ready", 0.1), ("ready", 0.6)]
+
+
+def test_a_late_end_of_a_spike_is_no_press(gpio):
+    # the first edge is told at once, the second lies in a busy thread: the level already says open
+    device = gpio.buttons._devices["ready"]
+    device.when_deactivated = lambda: None
+    gpio.contact("ready", 0.101, True)
+    gpio.contact("ready", 0.102, False)
+    gpio.run_to(0.5)
+    assert gpio.heard == []
+
+
+def test_edges_come_from_another_thread_and_are_told_from_tick(gpio):
+    threads = []
+    gpio.buttons.listen(lambda name, t: threads.append((name, threading.get_ident())))
+    gpio.now = 0.1
+    finger = threading.Thread(target=gpio.factory.pin(PINS["ready"]).drive_low)
+    finger.start()
+    finger.join()
+    assert threads == []
+    gpio.buttons.tick(0.1 + 2 * MIN_PRESS_S)
+    assert threads == [("ready", threading.get_ident())]
+
+
+def test_a_pin_taken_twice_gives_all_pins_back():
+    factory = MockFactory()
+    with pytest.raises(ButtonsError, match="GPIO5 cannot be used") as caught:
+        GpioButtons({"ready": 5, "shown": 5}, lambda: 0.0, factory=factory)
+    assert "[buttons]" in caught.value.todo
+    GpioButtons({"ready": 5}, lambda: 0.0, factory=factory).close()
+    factory.reset()
+
+
+@pytest.mark.filterwarnings("ignore::gpiozero.exc.PinFactoryFallback")
+@pytest.mark.parametrize("choice", [None, "nosuch"])
+def test_a_machine_without_pins_says_so(monkeypatch, choice):
+    monkeypatch.delenv("GPIOZERO_PIN_FACTORY", raising=False)
+    if choice:
+        monkeypatch.setenv("GPIOZERO_PIN_FACTORY", choice)
+    with pytest.raises(ButtonsError, match="no pins for buttons"):
+        GpioButtons({"ready": 5}, lambda: 0.0)
+
+
+def test_the_pin_factory_is_gpiozeros_choice(monkeypatch):
+    from gpiozero import Device
+
+    monkeypatch.setenv("GPIOZERO_PIN_FACTORY", "mock")
+    monkeypatch.setattr(Device, "pin_factory", None)
+    buttons = GpioButtons({"ready": 5}, lambda: 0.0)
+    assert type(buttons._devices["ready"].pin_factory) is MockFactory
+    assert "ready on GPIO5" in repr(buttons)
+    buttons.close()
+    Device.pin_factory.reset()
+
+
+def test_a_mock_press_is_a_finger():
+    buttons, heard = MockButtons(), []
+    buttons.listen(lambda name, t: heard.append((name, t)))
+    buttons.press("ready", 1.0)
+    buttons.press("shown", 2.0, held_s=0.001)
+    for n in range(300):
+        buttons.tick(n / 100)
+    assert heard == [("ready", 1.0)]
+
+
+def test_a_mock_has_the_buttons_it_has():
+    with pytest.raises(ButtonsError, match="no button 'reddy'") as caught:
+        MockButtons().press("reddy", 0.0)
+    assert "ready, shown, toss_a, toss_b" in caught.value.todo

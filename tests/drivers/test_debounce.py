@@ -1,0 +1,145 @@
+"""A contact's edges become presses: chatter makes no second one, a spike makes none, and none is lost."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from pi_controller.drivers.debounce import MIN_PRESS_S, SETTLE_S, Debounce
+
+TICK = 0.002
+
+
+def play(edges, until, debounce=None, tick=TICK):
+    """Feed edges (t, closed), with a tick every 2 ms; return [(told at, finger down at)]."""
+    debounce = debounce or Debounce()
+    told, edges = [], sorted(edges)
+    for n in range(int(until / tick) + 1):
+        t = n * tick
+        while edges and edges[0][0] <= t:
+            debounce.edge(*edges.pop(0))
+        if (down := debounce.settle(t)) is not None:
+            told.append((t, down))
+    return told
+
+
+def presses(edges, until=2.0, **more):
+    return [down for _, down in play(edges, until, **more)]
+
+
+def test_a_clean_press_is_told_once_with_the_time_of_the_touch():
+    ((told, down),) = play([(0.1001, True), (0.2, False)], 1.0)
+    assert down == 0.1001
+    assert 0.1001 + MIN_PRESS_S <= told <= 0.1001 + MIN_PRESS_S + TICK
+
+
+def test_a_button_held_down_is_one_press():
+    assert presses([(0.1, True)], until=60.0, tick=0.01) == [0.1]
+
+
+@pytest.mark.parametrize("length", [0.00001, 0.001, 0.004])
+def test_a_spike_is_no_press(length):
+    assert presses([(0.1, True), (0.1 + length, False)]) == []
+
+
+def test_a_train_of_spikes_is_no_press():
+    edges = [(0.1 + n * 0.004, n % 2 == 0) for n in range(200)]
+    assert presses(edges) == []
+
+
+def test_chatter_when_pressed_is_one_press_at_the_first_touch():
+    chatter = [(0.1, True), (0.1005, False), (0.101, True), (0.103, False), (0.1031, True)]
+    assert presses([*chatter, (0.3, False)]) == [0.1]
+
+
+def test_chatter_when_released_is_no_second_press():
+    assert presses([(0.1, True), (0.2, False), (0.201, True), (0.2025, False), (0.204, True), (0.2041, False)]) == [0.1]
+
+
+def test_a_longer_touch_while_releasing_is_no_second_press():
+    # the finger slips: open 10 ms, closed again 8 ms; not settled yet, so still the same press
+    assert presses([(0.1, True), (0.2, False), (0.21, True), (0.218, False)]) == [0.1]
+
+
+def test_a_break_while_held_is_no_second_press():
+    assert presses([(0.1, True), (0.2, False), (0.2 + SETTLE_S / 2, True), (0.4, False)]) == [0.1]
+
+
+def test_two_presses_are_two():
+    assert presses([(0.1, True), (0.2, False), (0.25, True), (0.3, False)]) == [0.1, 0.25]
+
+
+def test_a_spike_before_a_press_does_not_date_it():
+    assert presses([(0.1, True), (0.1001, False), (0.112, True), (0.3, False)]) == [0.112]
+
+
+def test_held_at_the_start_is_no_press_until_released():
+    assert presses([(0.5, False), (0.7, True)], debounce=Debounce(closed=True)) == [0.7]
+    assert presses([], debounce=Debounce(closed=True)) == []
+
+
+def test_a_press_between_two_ticks_is_not_lost():
+    # the daemon was busy for a second: all edges come at once
+    assert presses([(0.1, True), (0.2, False), (0.5, True), (0.6, False)], tick=0.3) == [0.1, 0.5]
+
+
+def test_a_level_known_already_changes_nothing():
+    samples = [(0.1 + n * 0.001, True) for n in range(50)] + [(0.15 + n * 0.001, False) for n in range(50)]
+    assert presses(samples) == [0.1]
+
+
+def test_a_clock_that_steps_back_invents_nothing():
+    debounce = Debounce(t=10.0)
+    debounce.edge(9.0, True)
+    assert debounce.settle(9.5) is None
+    debounce.edge(9.6, False)
+    assert debounce.settle(11.0) is None
+
+
+bounce = st.lists(st.floats(1e-5, 0.0045), max_size=8).map(lambda gaps: gaps[: len(gaps) // 2 * 2])
+finger = st.tuples(st.floats(0.06, 1.0), bounce, st.floats(0.03, 0.5), bounce)
+
+
+def trace(fingers):
+    """Return the edges of fingers (pause, chatter, held, chatter) and when each came down."""
+    t, edges, downs = 0.0, [], []
+    for pause, going_in, held, going_out in fingers:
+        t += pause
+        downs.append(t)
+        for n, gap in enumerate([*going_in, held]):
+            edges.append((t, n % 2 == 0))
+            t += gap
+        for n, gap in enumerate([*going_out, 0.0]):
+            edges.append((t, n % 2 == 1))
+            t += gap
+    return edges, downs, t
+
+
+@settings(deadline=None)
+@given(st.lists(finger, max_size=5), st.sampled_from([0.001, 0.005, 0.01]))
+@example([(0.06, [0.004, 0.004], 0.03, [0.004, 0.004])] * 2, 0.01)
+def test_every_finger_is_one_press_however_it_bounces(fingers, tick):
+    edges, downs, end = trace(fingers)
+    assert presses(edges, until=end + 0.1, tick=tick) == downs
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.floats(1e-5, 0.3), st.floats(1e-6, MIN_PRESS_S * 0.99)), max_size=30))
+def test_no_shower_of_spikes_is_ever_a_press(spikes):
+    t, edges = 0.0, []
+    for pause, length in spikes:
+        edges += [(t + pause, True), (t + pause + length, False)]
+        t += pause + length
+    assert presses(edges, until=t + 0.1) == []
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.floats(1e-5, 0.1), st.booleans()), max_size=60))
+def test_whatever_comes_presses_stay_a_settling_time_apart(steps):
+    t, edges = 0.0, []
+    for gap, closed in steps:
+        t += gap
+        edges.append((t, closed))
+    downs = presses(edges, until=t + 0.2)
+    assert all(b - a >= SETTLE_S + MIN_PRESS_S - 1e-9 for a, b in pairwise(downs))

@@ -1,0 +1,101 @@
+"""Which port is the board's."""
+
+import pytest
+
+from pi_controller.drivers.serial_port import find_port
+from pi_controller.errors import PortError
+
+FEATHER = "usb-MicroPython_Board_in_FS_mode_e6614103e7452a2f-if00"
+OTHER = "usb-MicroPython_Board_in_FS_mode_e66164084373532b-if00"
+CABLE = "usb-FTDI_FT232R_USB_UART_A50285BI-if00-port0"
+
+
+@pytest.fixture
+def by_id(tmp_path):
+    folder = tmp_path / "by-id"
+    folder.mkdir()
+
+    def plug(*names):
+        for n, name in enumerate(names):
+            device = tmp_path / f"ttyACM{n}"
+            device.touch()
+            (folder / name).symlink_to(device)
+        return folder
+
+    return plug
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        FEATHER,
+        "usb-Adafruit_Feather_RP2040_DF6254E0C7624529-if00",
+        "usb-Adafruit_KB2040_DF62-if00",
+        "usb-Waveshare_RP2040-Zero_E661-if00",
+        "usb-Raspberry_Pi_Pico_E6614-if00",
+    ],
+)
+def test_auto_finds_the_one_board_among_other_ports(by_id, name):
+    folder = by_id(CABLE, name, "usb-Raspberry_Pi_Debug_Probe__CMSIS-DAP__E66-if01")
+    assert find_port("auto", folder) == str(folder / name)
+
+
+def test_a_board_with_two_interfaces_is_one_board(by_id):
+    folder = by_id("usb-Adafruit_QT_Py_RP2040_DF-if02", "usb-Adafruit_QT_Py_RP2040_DF-if00")
+    assert find_port("auto", folder).endswith("-if00")
+
+
+def test_two_boards_are_listed(by_id):
+    folder = by_id(FEATHER, OTHER)
+    with pytest.raises(PortError, match="several boards") as caught:
+        find_port("auto", folder)
+    assert str(folder / FEATHER) in caught.value.todo
+    assert str(folder / OTHER) in caught.value.todo
+
+
+def test_no_folder_means_no_board(tmp_path):
+    with pytest.raises(PortError, match="no mat board is plugged in") as caught:
+        find_port("auto", tmp_path / "by-id")
+    assert caught.value.todo == "check the USB cable"
+
+
+def test_no_board_but_other_ports_lists_them(by_id):
+    folder = by_id(CABLE)
+    with pytest.raises(PortError, match="no mat board") as caught:
+        find_port("auto", folder)
+    assert str(folder / CABLE) in caught.value.todo
+
+
+def test_a_link_to_a_device_that_has_gone_is_no_board(by_id, tmp_path):
+    folder = by_id(FEATHER)
+    (tmp_path / "ttyACM0").unlink()
+    with pytest.raises(PortError, match="no mat board"):
+        find_port("auto", folder)
+
+
+def test_a_folder_that_cannot_be_read(tmp_path):
+    (tmp_path / "by-id").touch()
+    with pytest.raises(PortError, match="cannot look for boards"):
+        find_port("auto", tmp_path / "by-id")
+
+
+def test_a_path_is_taken_as_it_is(by_id, tmp_path):
+    folder = by_id(CABLE)
+    assert find_port(str(tmp_path / "ttyACM0"), folder) == str(tmp_path / "ttyACM0")
+
+
+def test_a_path_that_is_not_there_lists_what_is(by_id, tmp_path):
+    folder = by_id(CABLE)
+    with pytest.raises(PortError, match=r"there is no board at .*ttyACM7") as caught:
+        find_port(str(tmp_path / "ttyACM7"), folder)
+    assert str(folder / CABLE) in caught.value.todo
+
+
+def test_the_message_is_the_same_while_the_reason_is(tmp_path):
+    # whoever looks once a second says it once
+    said = set()
+    for _ in range(2):
+        with pytest.raises(PortError) as caught:
+            find_port("auto", tmp_path)
+        said.add(caught.value.what)
+    assert len(said) == 1
