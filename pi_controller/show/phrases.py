@@ -1,0 +1,139 @@
+"""What the table is waiting for, what the judge is asked, and what went wrong: one short sentence each, for players."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_controller.games.base import other
+from pi_controller.show.i18n import catalogue, mark
+from pi_controller.show.names import inline, team_name
+from pi_controller.show.words import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pi_controller.table.view import Asked, Hit, View
+
+FOULS: Mapping[str, str] = {
+    "pad_skipped": mark("The hider's hand did not go under all four pads."),
+    "pad_twice": mark("The hider's hand went under a pad twice."),
+    "no_bead": mark("There was no bead under the pads."),
+    "two_beads": mark("More than one bead was hidden."),
+    "bead_showing": mark("The bead was showing."),
+    "bead_off_mat": mark("The bead lay between the pads or off the mat."),
+    "left_position": mark("The hider left the place behind the pads."),
+    "outside_help": mark("Someone outside the team helped."),
+    "time": mark("The time to hit ran out."),
+}
+"""The fouls of chapter 12 in plain words."""
+
+QUESTIONS: Mapping[str, str] = {
+    "two_struck": mark("More than one pad was touched. Which was first?"),
+    "doubtful": mark("There was a faint touch. Was it a hit?"),
+    "same_pad": mark("The second hit touched the pad of the first. Which pad counts?"),
+    "link_gap": mark("The mat was not heard for a moment. Was there a hit?"),
+    "bead_moved": mark("The bead moved after it was hidden. Play on?"),
+    "no_reading": mark("The mat cannot tell where the bead is. Play on by eye?"),
+    "passes_unsure": mark("The mat is not sure that the hand went under every pad once. Was it a foul?"),
+    "foul": mark("The mat saw what may be a foul. Was it one?"),
+    "found": mark("Was the bead found?"),
+}
+"""What the mat asks the judge, by `Asked.about`."""
+
+_CHOICES: Mapping[str, str] = {
+    "yes": mark("yes"),
+    "no": mark("no"),
+    "found": mark("found"),
+    "missed": mark("not found"),
+    "none": mark("no hit"),
+    "foul": mark("a foul"),
+    "hide_again": mark("hide again"),
+    "play_on": mark("play on"),
+}
+
+_STAKES: Mapping[str, str] = {
+    "wheya": mark("{hitter} has four sticks left to give: a find on the second hit is a point for {hider}."),
+    "sahdogan": mark("For a point: {hitter} must find the bead on the first hit."),
+    "yawapi": mark("For a point: {hitter} must find the bead on the first hit."),
+    "eyeya": mark("{hitter} scores by finding the bead on the first hit."),
+}
+
+
+def _names(view: View) -> dict[str, str]:
+    hider = view.hider if view.hider in {"A", "B"} else "A"
+    hitter = other("A" if hider == "A" else "B")
+    return {"hider": inline(team_name(view, hider)), "hitter": inline(team_name(view, hitter))}
+
+
+def sentence(view: View, language: str = "en") -> str:
+    """Return the one thing the table is waiting for, e.g. `First hit: Team B`."""
+    text = catalogue(language).gettext
+    names = _names(view)
+    match view.phase:
+        case "halted":
+            return text("Play stops: the table cannot write its journal.")
+        case "over" if view.winner in {"A", "B"}:
+            winner, loser = view.winner, "B" if view.winner == "A" else "A"
+            return text("{winner} wins, {won} to {lost}").format(
+                winner=inline(team_name(view, winner)), won=view.short.get(winner, 0), lost=view.short.get(loser, 0)
+            )
+        case "over":
+            return text("The game is over")
+        case _ if view.question is not None:
+            return text("The judge decides")
+        case "toss":
+            return text("The coin toss: the winner hides first")
+        case "check":
+            return text("Hands away: the mat checks the bead")
+        case "show":
+            return text("The bead is shown")
+        case "hit" if view.owed == "second":
+            return text("Second hit: {hitter}").format(**names)
+        case "hit":
+            return text("First hit: {hitter}").format(**names)
+        case _ if view.hider is None:
+            return text("The bead is hidden")
+        case _:
+            return text("{hider} hides the bead").format(**names)
+
+
+def stake(view: View, language: str = "en") -> str:
+    """Return what the hide is for when it is more than sticks (wheya, sahdogan, yawapi, eyeya), else nothing."""
+    said = _STAKES.get(view.situation or "")
+    only_second_left = view.owed == "second" and view.situation not in {None, "wheya"}
+    if said is None or view.hider is None or only_second_left or view.phase in {"over", "halted", "toss", "show"}:
+        return ""
+    return catalogue(language).gettext(said).format(**_names(view))
+
+
+def question(asked: Asked, language: str = "en") -> str:
+    """Return the judge's question in plain words, with the pads it is about."""
+    text = catalogue(language).gettext
+    said = text(QUESTIONS[asked.about]) if asked.about in QUESTIONS else f"{plain(asked.about)}?"
+    if not asked.pads:
+        return said
+    about = catalogue(language).ngettext("Pad {pads}.", "Pads {pads}.", len(asked.pads))
+    return f"{about.format(pads=text(' and ').join(map(str, asked.pads)))} {said}"
+
+
+def choice(answer: str, language: str = "en") -> str:
+    """Return one answer of a question in plain words: a pad's number, a known word, a foul, or as it is written."""
+    text = catalogue(language).gettext
+    if answer.isdecimal():
+        return text("pad {pad}").format(pad=answer)
+    if answer in _CHOICES:
+        return text(_CHOICES[answer])
+    return plain(answer).lower()
+
+
+def foul(kind: str, language: str = "en") -> str:
+    """Return what was wrong, one sentence."""
+    return catalogue(language).gettext(FOULS[kind]) if kind in FOULS else f"{plain(kind)}."
+
+
+def hit(number: int, one: Hit, language: str = "en") -> str:
+    """Return the hit with its number (1 or 2) as words: `First hit, pad 2: not found`."""
+    text = catalogue(language).gettext
+    order = text("First hit") if number == 1 else text("Second hit")
+    where = text("{order}, pad {pad}").format(order=order, pad=one.pad) if one.pad is not None else order
+    return text("{hit}: found").format(hit=where) if one.found else text("{hit}: not found").format(hit=where)

@@ -1,0 +1,180 @@
+"""The table in a terminal: the frame of the light strips as coloured blocks, with names, counts and the words called.
+
+Team names stand last on their line and nothing is framed, so a name of any script may be wider than the terminal
+thinks and still push nothing aside. Without colour the blocks keep their pattern; without Unicode they become ASCII.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+from rich.cells import set_cell_size
+from rich.console import Console
+from rich.style import Style
+from rich.text import Text
+
+from pi_controller.games.base import other
+from pi_controller.pinmap import pinmap
+from pi_controller.show import phrases
+from pi_controller.show.i18n import catalogue
+from pi_controller.show.lights import GAMMA, OWED, TEAM_A, TEAM_B, frame
+from pi_controller.show.names import ISOLATES, team_name
+from pi_controller.show.words import game_name, word
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import ConsoleOptions, RenderResult
+
+    from pi_controller.drivers.ports import Rgb
+    from pi_controller.show.lights import Light
+    from pi_controller.table.view import View
+
+_LABEL = 12  # cells before a strip
+_GROUP = 4  # sticks are paid by fours
+_WIDE, _NARROW = 104, 62  # from here on two cells a stick; below this no gaps
+_ASCII = str.maketrans(
+    {"█": "#", "▒": "=", "·": ".", "○": "o", "●": "o", "■": "x", "—": "-", "–": "-", "─": "-", "…": "~"}
+)
+
+
+class Table:
+    """One view as a rich renderable, also for `rich.live.Live`; `t` seconds as for `lights.frame`."""
+
+    def __init__(self, view: View, t: float = 0.0, *, language: str = "en") -> None:
+        self.view = view
+        self.t = t
+        self.language = language
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the lines, each no wider than the console."""
+        for line in _lines(self.view, self.t, self.language, options.max_width):
+            if options.ascii_only:
+                line.plain = line.plain.translate(_ASCII)
+            yield line
+
+
+def render(view: View, t: float = 0.0, *, language: str = "en") -> Table:
+    """Return the view as something rich can print."""
+    return Table(view, t, language=language)
+
+
+def render_text(view: View, width: int = 80, *, language: str = "en") -> str:
+    """Return the view as plain lines of at most `width` cells, for logs: no colour, no control characters."""
+    console = Console(
+        file=io.StringIO(), width=width, no_color=True, force_terminal=False, color_system=None, legacy_windows=False
+    )
+    with console.capture() as said:
+        console.print(Table(view, language=language))
+    return "\n".join(line.rstrip() for line in said.get().splitlines()) + "\n"
+
+
+def _seen(pixel: Rgb) -> Style:
+    """Return a pixel's colour as a screen shows it: its hue, and its brightness lifted to carry in text."""
+    brightest = max(pixel)
+    lift = 0.42 + 0.70 * (brightest / 255) ** (1 / GAMMA)
+    red, green, blue = (min(255, round(255 * lift * (value / brightest) ** (1 / GAMMA))) for value in pixel)
+    return Style(color=f"#{red:02x}{green:02x}{blue:02x}")
+
+
+def _solid(light: Light, *, bold: bool = True) -> Style:
+    red, green, blue = (round(255 * channel) for channel in light)
+    return Style(color=f"#{red:02x}{green:02x}{blue:02x}", bold=bold)
+
+
+def _blocks(pixels: Sequence[Rgb], width: int) -> Text:
+    """Return a strip: a full block where a pixel is bright among its neighbours, a hatched one where it is dimmed."""
+    brightest = max((max(pixel) for pixel in pixels), default=0)
+    cells = 2 if width >= _WIDE else 1
+    gap, group_gap = ("", "") if width < _NARROW else (" ", " ")
+    strip = Text()
+    for i, pixel in enumerate(pixels):
+        if i:
+            strip.append(gap if i % _GROUP else gap + group_gap)
+        if not any(pixel):
+            strip.append("·".ljust(cells), Style(dim=True))
+        elif pixel == OWED:
+            strip.append("○".ljust(cells), _seen(pixel))
+        else:
+            strip.append(("█" if max(pixel) * 2 >= brightest else "▒") * cells, _seen(pixel))
+    return strip
+
+
+def _fit(line: Text, width: int) -> Text:
+    line.no_wrap, line.overflow, line.end = True, "ellipsis", "\n"
+    line.truncate(width, overflow="ellipsis")
+    return line
+
+
+def _row(label: str, pixels: Sequence[Rgb], count: str, width: int) -> Text:
+    line = Text.assemble((set_cell_size(label, _LABEL - 1), Style(dim=True)), " ")
+    return _fit(line.append_text(_blocks(pixels, width)).append(f"  {count}", Style(bold=True)), width)
+
+
+def _wrapped(line: Text, width: int, indent: int) -> list[Text]:
+    console = Console(width=width, file=io.StringIO(), legacy_windows=False)
+    parts = line.wrap(console, max(16, width - indent))
+    return [_fit(Text(" " * indent if i else "").append_text(part), width) for i, part in enumerate(parts)]
+
+
+def _lines(view: View, t: float, language: str, width: int) -> list[Text]:
+    text = catalogue(language).gettext
+    lights, pixels = pinmap().lights, frame(view, t)
+    row_a, row_b = pixels[: lights.a], pixels[lights.a : lights.a + lights.b]
+    middle = pixels[lights.a + lights.b : -lights.short]
+    dim = Style(dim=True)
+
+    left = Text.assemble((game_name(view.game), Style(bold=True)))
+    left.append("  " + text("hide {n}, first to {points}").format(n=view.hide, points=view.points), dim)
+    right = Text(text("mat connected") if view.link else text("no mat"), dim)
+    head = left.append(" " * max(2, width - left.cell_len - right.cell_len)).append_text(right)
+    lines = [_fit(head, width), _fit(Text("─" * width, dim), width), Text("")]
+
+    roles: dict[str | None, str] = {}
+    if view.hider is not None and view.phase not in {"toss", "over"}:
+        roles = {view.hider: text("hides"), other("A" if view.hider == "A" else "B"): text("hits")}
+    for team, shape, light, row in (("A", "●", TEAM_A, row_a), ("B", "■", TEAM_B, row_b)):
+        name = Text.assemble((f"{shape} {team}  ", _solid(light)))
+        name.append(f"{view.short.get(team, 0)}  ", Style(bold=True))
+        lines.append(_fit(name.append(team_name(view, team), _solid(light)), width))
+        lines.append(_row(f"  {roles.get(team, '')}", row, str(view.long.get(team, 0)), width))
+        lines.append(Text(""))
+    lines.append(_row("  " + text("middle"), middle, str(view.middle), width))
+    score = f"{view.short.get('A', 0)}–{view.short.get('B', 0)}"
+    lines.append(_row("  " + text("points"), pixels[-lights.short :], score, width))
+    lines.append(Text(""))
+    lines += [part for line in _said(view, language) for part in _wrapped(line, width, 2)]
+    return lines
+
+
+def _said(view: View, language: str) -> list[Text]:
+    """Return what is said below the strips, most urgent first."""
+    text = catalogue(language).gettext
+    bold, dim = Style(bold=True), Style(dim=True)
+    said = [Text(phrases.sentence(view, language), bold)]
+    if view.note:
+        said.append(Text(view.note))
+    if view.question is not None and view.phase not in {"halted", "over"}:
+        choices = " / ".join(phrases.choice(one, language) for one in view.question.choices)
+        said.append(Text("? " + phrases.question(view.question, language), Style(bold=True, color="yellow")))
+        said += [Text(f"  {choices}")] if choices else []
+    elif stake := phrases.stake(view, language):
+        said.append(Text(stake))
+    for call in view.calls:
+        known = word(call, language)
+        line = Text.assemble((text("Last called:") + " ", dim), (known.shown, bold))
+        line.append(f" ({known.sounds})" if known.sounds else "", dim)
+        meaning = phrases.foul(view.foul, language) if call == "foul" and view.foul else known.meaning
+        said.append(line.append(f"  {meaning}" if meaning else ""))
+    if view.hits:
+        said.append(Text(". ".join(phrases.hit(i, one, language) for i, one in enumerate(view.hits, 1)), dim))
+    if view.commit:
+        opened = view.opening is not None and view.opening.hash == view.commit
+        state = text("opened: it lay under pad {pad}").format(pad=view.opening.pad) if opened and view.opening else ""
+        said.append(
+            Text(text("Sealed {hash}").format(hash=view.commit[:16] + "…") + (f", {state}" if state else ""), dim)
+        )
+    for line in said:
+        line.plain = ISOLATES.sub("", line.plain)
+    return said

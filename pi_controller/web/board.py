@@ -1,0 +1,164 @@
+"""The page's content: a view as texts, marks and counts under the keys the page uses.
+
+The server fills the page from it and the script in the browser patches the page from it, so both show the same with
+one set of keys: `texts` (what an element says), `marks` (how it is styled) and `counts` (sticks: lit, of how many).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from pi_controller.games.base import other
+from pi_controller.pinmap import pinmap
+from pi_controller.show import phrases
+from pi_controller.show.i18n import catalogue
+from pi_controller.show.names import team_name
+from pi_controller.show.words import game_name, word
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_controller.table.view import View
+
+CALLS = 3
+"""How many words called at once the page has room for."""
+
+
+class Board(msgspec.Struct, frozen=True):
+    """What the page shows."""
+
+    texts: dict[str, str]
+    marks: dict[str, str]
+    counts: dict[str, tuple[int, int]]
+
+
+def board(view: View, language: str = "en") -> Board:
+    """Return the page's content for `view` in `language`."""
+    text = catalogue(language).gettext
+    texts = _labels(text)
+    marks = {"phase": view.phase, "link": "up" if view.link else "down", "note": "yes" if view.note else ""}
+    texts |= {
+        "heading": game_name(view.game),
+        "hide_line": text("Hide {n}").format(n=view.hide) if view.hide else text("Before the first hide"),
+        "goal_line": text("First to {points}").format(points=view.points),
+        "sentence": phrases.sentence(view, language),
+        "note": view.note,
+        "link": text("Mat connected") if view.link else text("No mat: the judge enters the hits"),
+    }
+    stake = "" if view.question else phrases.stake(view, language)
+    texts["stake"], marks["stake"] = stake, "yes" if stake else ""
+    _teams(view, texts, marks, text)
+    _question(view, texts, marks, language)
+    _calls(view, texts, marks, language)
+    _mat(view, texts, marks, language)
+    _seal(view, texts, marks, text)
+    lights = pinmap().lights
+    slots = min(lights.short, max(view.points, *(view.short.get(team, 0) for team in "AB")))
+    counts = {
+        "long_a": (view.long.get("A", 0), lights.a),
+        "long_b": (view.long.get("B", 0), lights.b),
+        "middle": (view.middle, lights.middle),
+        "short_a": (view.short.get("A", 0), slots),
+        "short_b": (view.short.get("B", 0), slots),
+    }
+    return Board(texts, marks, {key: (max(0, min(n, of)), of) for key, (n, of) in counts.items()})
+
+
+def _labels(text: Callable[[str], str]) -> dict[str, str]:
+    return {
+        "label_points": text("points"),
+        "label_middle": text("In the middle"),
+        "label_mat": text("The four pads, as the hider sees them"),
+        "label_called": text("Last called"),
+        "label_judge": text("A question for the judge"),
+        "label_seal": text("Sealed place of the bead"),
+        "label_nonce": text("Nonce"),
+        "label_live": text("Live"),
+        "label_stale": text("Not live"),
+        "label_as_of": text("as of"),
+    }
+
+
+def _teams(view: View, texts: dict[str, str], marks: dict[str, str], text: Callable[[str], str]) -> None:
+    hitter = other("A" if view.hider == "A" else "B") if view.hider else None
+    playing = view.phase not in {"toss", "over"}
+    score: list[str] = []
+    for team in ("A", "B"):
+        key = team.lower()
+        role, said = "", ""
+        if view.phase == "over" and view.winner == team:
+            role, said = "won", text("wins")
+        elif playing and view.hider == team:
+            role, said = "hides", text("hides")
+        elif playing and hitter == team:
+            role, said = "hits", text("hits")
+        if role == "hits" and view.phase == "hit" and view.owed:
+            said = text("first hit") if view.owed == "first" else text("second hit")
+        points, name = view.short.get(team, 0), team_name(view, team)
+        marks[f"role_{key}"], texts[f"role_{key}"] = role, said
+        texts[f"name_{key}"] = name
+        texts[f"points_{key}"] = str(points)
+        texts[f"long_{key}"] = str(view.long.get(team, 0))
+        score.append(f"{name} {points}")
+    texts["middle"] = str(view.middle)
+    texts["announce"] = ", ".join(score)
+    texts["title"] = f"{view.short.get('A', 0)}–{view.short.get('B', 0)} {texts['heading']}"
+
+
+def _question(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
+    asked = view.question if view.phase not in {"halted", "over"} else None
+    marks["asked"] = "yes" if asked else ""
+    texts["question"] = phrases.question(asked, language) if asked else ""
+    texts["choices"] = " · ".join(phrases.choice(one, language) for one in asked.choices) if asked else ""
+
+
+def _calls(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
+    calls = view.calls[-CALLS:]
+    marks["calls"] = str(len(calls))
+    for i in range(CALLS):
+        known = word(calls[i], language) if i < len(calls) else None
+        meaning = known.meaning if known else ""
+        if known and known.call == "foul" and view.foul:
+            meaning = phrases.foul(view.foul, language)
+        sounds = known.sounds if known else ""
+        if known and known.literal:
+            sounds = f"{sounds} · “{known.literal}”"
+        texts |= {
+            f"call_{i + 1}": known.shown if known else "",
+            f"sounds_{i + 1}": sounds,
+            f"meaning_{i + 1}": meaning,
+        }
+
+
+def _mat(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
+    """Mark the pads of this hide: struck, found, and after the hide the place that was sealed."""
+    text = catalogue(language).gettext
+    for pad in range(1, pinmap().pads.count + 1):
+        marks[f"pad_{pad}"], texts[f"pad_{pad}"] = "", ""
+    opened = view.opening
+    if opened is not None and opened.hide == view.hide and f"pad_{opened.pad}" in marks:
+        marks[f"pad_{opened.pad}"] = "bead"
+        texts[f"pad_{opened.pad}"] = text("the bead was here")
+    for number, hit in enumerate(view.hits[:2], 1):
+        if hit.pad is not None and f"pad_{hit.pad}" in marks:
+            order = text("first hit") if number == 1 else text("second hit")
+            said = text("{order}: found") if hit.found else text("{order}: not found")
+            marks[f"pad_{hit.pad}"] = "found" if hit.found else "struck"
+            texts[f"pad_{hit.pad}"] = said.format(order=order)
+    texts["hits"] = ". ".join(phrases.hit(i, hit, language) for i, hit in enumerate(view.hits[:2], 1))
+    marks["hits"] = "unplaced" if any(hit.pad is None for hit in view.hits[:2]) else ""
+
+
+def _seal(view: View, texts: dict[str, str], marks: dict[str, str], text: Callable[[str], str]) -> None:
+    """Show the commitment of this hide, or the last one opened, with what opens it."""
+    opened = view.opening
+    shown = view.commit or (opened.hash if opened else "")
+    texts |= {"seal": shown, "seal_short": f"{shown[:16]}…" if shown else "", "opened": "", "nonce": ""}
+    marks["seal"] = ""
+    if opened is not None and opened.hash == shown:
+        marks["seal"] = "opened"
+        texts |= {"opened": text("opened: pad {pad}").format(pad=opened.pad), "nonce": opened.nonce}
+    elif shown:
+        marks["seal"], texts["opened"] = "sealed", text("not yet opened")

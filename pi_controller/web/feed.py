@@ -1,0 +1,126 @@
+"""The feed: views go in from the daemon's thread, every watcher gets the newest one.
+
+A watcher holds no queue, only the news that there is something newer than it has seen. So one that is slow skips
+pictures and never builds a backlog, and a thousand publications cost it one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pi_controller.table.view import View
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Snapshot:
+    """A published view. `number` counts publications from 1; `amended`: the one before had the same `seq`."""
+
+    number: int
+    view: View
+    amended: bool
+
+    @property
+    def id(self) -> str:
+        """The event id: the journal's sequence number."""
+        return str(self.view.seq)
+
+
+class Subscription:
+    """One watcher, living in one event loop. Made by `Feed.subscribe`; close it when the watcher has gone."""
+
+    def __init__(self, feed: Feed, seen: int) -> None:
+        self._feed = feed
+        self._loop = asyncio.get_running_loop()
+        self._news = asyncio.Event()
+        self._called = False
+        self._seen = seen
+        self.ended = False
+
+    def wake(self, *, end: bool = False) -> None:
+        """Say from any thread (under the feed's lock) that there is news, or that the feed hangs up."""
+        self.ended = self.ended or end
+        if self._called and not end:
+            return
+        self._called = True
+        try:
+            self._loop.call_soon_threadsafe(self._news.set)
+        except RuntimeError:  # its loop is closed: the watcher is gone and only has not said so
+            self.ended = True
+
+    async def next(self, timeout: float) -> Snapshot | None:
+        """Return the newest snapshot once it is newer than the last; None after `timeout` seconds or at the end."""
+        while not self.ended:
+            latest = self._feed.latest
+            if latest is not None and latest.number > self._seen:
+                self._seen = latest.number
+                return latest
+            self._news.clear()
+            self._called = False
+            if (now := self._feed.latest) is not None and now.number > self._seen:
+                continue
+            try:
+                await asyncio.wait_for(self._news.wait(), timeout)
+            except TimeoutError:
+                return None
+        return None
+
+    def close(self) -> None:
+        """Leave the feed. Closing twice is fine."""
+        self._feed.leave(self)
+
+
+class Feed:
+    """Holds the newest view and wakes the watchers. `publish` may be called from any thread and waits for nobody."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._latest: Snapshot | None = None
+        self._watchers: set[Subscription] = set()
+
+    @property
+    def latest(self) -> Snapshot | None:
+        """The newest snapshot, None before the first."""
+        return self._latest
+
+    @property
+    def watchers(self) -> int:
+        """How many watch."""
+        return len(self._watchers)
+
+    def publish(self, view: View) -> None:
+        """Make `view` the newest. The same view again is no news."""
+        with self._lock:
+            before = self._latest
+            if before is not None and before.view == view:
+                return
+            amended = before is not None and before.view.seq == view.seq
+            self._latest = Snapshot(before.number + 1 if before else 1, view, amended)
+            for watcher in self._watchers:
+                watcher.wake()
+
+    def subscribe(self, last_id: str | None = None) -> Subscription:
+        """Return a watcher in the running loop; with the newest's id as `last_id` it waits for what comes after.
+
+        An amended snapshot is sent anyway: its id does not tell which of the two the watcher has seen.
+        """
+        with self._lock:
+            latest = self._latest
+            known = latest is not None and latest.id == last_id and not latest.amended
+            watcher = Subscription(self, latest.number if latest is not None and known else 0)
+            self._watchers.add(watcher)
+        return watcher
+
+    def leave(self, watcher: Subscription) -> None:
+        """Forget a watcher."""
+        with self._lock:
+            self._watchers.discard(watcher)
+
+    def hang_up(self) -> None:
+        """End every watcher's stream; new ones may come."""
+        with self._lock:
+            for watcher in self._watchers:
+                watcher.wake(end=True)

@@ -1,0 +1,41 @@
+"""The page on the server's side: a plain HTML file whose marked elements are filled with the board's content.
+
+`data-live="key"` gets a text, `data-state="key"` a mark as `data-value`, `data-count="key"` its sticks: the very
+attributes by which the script patches the page later. With scripts off the page is complete and reloads itself.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pi_controller.web.board import Board
+
+_TEMPLATES = Path(__file__).parent / "templates"
+_STATE = re.compile(r'data-state="(\w+)"')
+_LIVE = re.compile(r'(<[^<>]*\bdata-live="(\w+)"[^<>]*>)(?=</)')
+_COUNT = re.compile(r'(<[^<>]*\bdata-count="(\w+)"[^<>]*>)(?=</)')
+
+
+@cache
+def template(name: str) -> str:
+    """Return the text of `templates/NAME.html`."""
+    return (_TEMPLATES / f"{name}.html").read_text("utf-8")
+
+
+def sticks(lit: int, of: int) -> str:
+    """Return `of` strokes, the first `lit` of them on."""
+    return '<i class="on"></i>' * lit + "<i></i>" * (of - lit)
+
+
+def page(content: Board, *, language: str, as_of: str) -> str:
+    """Return the live page. Every text is escaped; a key of the template that the board lacks is a `KeyError`."""
+    texts = {**content.texts, "as_of": as_of}
+    html = template("live").replace('lang="en"', f'lang="{escape(language)}"', 1)
+    html = _STATE.sub(lambda m: f'{m[0]} data-value="{escape(content.marks[m[1]])}"', html)
+    html = _COUNT.sub(lambda m: m[1] + sticks(*content.counts[m[2]]), html)
+    return _LIVE.sub(lambda m: m[1] + escape(texts[m[2]]), html)

@@ -1,0 +1,124 @@
+"""The web server: uvicorn in a thread of its own, which listens before `start` returns and is gone after `stop`."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from pi_controller.errors import MatError
+from pi_controller.web.app import create_app
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from starlette.types import ASGIApp
+
+    from pi_controller.web.feed import Feed
+
+_SEND_BUFFER = 64 * 1024  # bytes the kernel may hold for a watcher that does not read
+_DEAD_AFTER_MS = 30_000  # a watcher that acknowledges nothing for so long has gone
+_START_S, _STOP_S = 10.0, 5.0
+
+
+class WebError(MatError, OSError):
+    """The pages cannot be served."""
+
+    code = "web"
+
+
+class _Server(uvicorn.Server):
+    """Says when it listens, and ends the watchers' streams when it stops."""
+
+    def __init__(self, config: uvicorn.Config, feed: Feed) -> None:
+        super().__init__(config)
+        self.listening = threading.Event()
+        self._feed = feed
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.listening.set()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._feed.hang_up()
+        await super().shutdown(sockets)
+
+
+class WebServer:
+    """Serves `feed` at `host`:`port`; port 0 takes a free one, and `port` tells which after `start`.
+
+    It answers to this machine's name, also with `.local`, to `localhost`, to addresses and to the names in `hosts`.
+    `language` as for `create_app`.
+    """
+
+    def __init__(
+        self, feed: Feed, host: str = "127.0.0.1", port: int = 8080, *, hosts: Iterable[str] = (), language: str = "en"
+    ) -> None:
+        self.host = host
+        self.port = port
+        self._feed = feed
+        name = socket.gethostname()
+        self._app: ASGIApp = create_app(feed, hosts=[name, f"{name}.local", *hosts], language=language)
+        self._server: _Server | None = None
+        self._thread: threading.Thread | None = None
+
+    def __repr__(self) -> str:
+        return f"<WebServer {self.url} {'serving' if self._thread else 'stopped'}>"
+
+    @property
+    def url(self) -> str:
+        """Where the page is, for this machine."""
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)  # noqa: S104 - only read here
+        return f"http://[{host}]:{self.port}/" if ":" in host else f"http://{host}:{self.port}/"
+
+    def start(self) -> None:
+        """Listen and serve. Raises `WebError` when the port is taken or the address is none of this machine's."""
+        listener = self._listen()
+        self.port = listener.getsockname()[1]
+        config = uvicorn.Config(
+            self._app,
+            loop="asyncio",
+            http="h11",
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=2,
+        )
+        self._server = _Server(config, self._feed)
+        self._thread = threading.Thread(target=self._server.run, args=([listener],), name="web", daemon=True)
+        self._thread.start()
+        if not self._server.listening.wait(_START_S):
+            self.stop()
+            raise WebError(f"the pages at {self.url} did not come up", "look at the log, then start again")
+
+    def stop(self) -> None:
+        """End all streams and stop listening. Stopping twice is fine."""
+        server, thread = self._server, self._thread
+        self._server = self._thread = None
+        if server is not None and thread is not None:
+            server.should_exit = True
+            thread.join(_STOP_S)
+
+    def _listen(self) -> socket.socket:
+        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
+            if hasattr(socket, "TCP_USER_TIMEOUT"):
+                listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _DEAD_AFTER_MS)
+            listener.bind((self.host, self.port))
+            listener.listen(128)
+            listener.setblocking(False)
+        except (OSError, OverflowError) as error:
+            listener.close()
+            raise WebError(
+                f"cannot serve pages at {self.host} port {self.port}: {error}",
+                "choose another web port in the settings, or stop what holds this one",
+            ) from error
+        return listener

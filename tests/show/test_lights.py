@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+import itertools
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pi_controller.pinmap import pinmap
+from pi_controller.show.lights import AMBER, OWED, RED, SCENES, frame, glow
+from pi_controller.table.view import Asked, Hit, Opening, View
+
+LIGHTS = pinmap().lights
+PHASES = ["toss", "hide", "check", "hit", "show", "over", "halted"]
+SECRETIVE = {"commit", "opening", "hits", "passes", "calls", "seq", "hide", "note", "teams", "link", "foul", "version"}
+
+
+@st.composite
+def views(draw, phases=tuple(PHASES), asked=None):
+    a = draw(st.integers(0, 20))
+    b = draw(st.integers(0, 20 - a))
+    points_a, points_b = draw(st.integers(0, 5)), draw(st.integers(0, 4))
+    phase = draw(st.sampled_from(phases))
+    question = draw(st.booleans()) if asked is None else asked
+    return View(
+        seq=1,
+        game=draw(st.sampled_from(["dakota", "another"])),
+        version="1",
+        teams={},
+        phase=phase,
+        hide=1,
+        hider=None if phase == "toss" else draw(st.sampled_from("AB")),
+        long={"A": a, "B": b},
+        middle=20 - a - b,
+        short={"A": points_a, "B": points_b},
+        points=5,
+        owed=draw(st.sampled_from([None, "first", "second"])),
+        situation=None,
+        winner=draw(st.sampled_from("AB")) if phase == "over" else None,
+        question=Asked("found", ("yes", "no"), ()) if question else None,
+    )
+
+
+def rows(view, t=0.0):
+    pixels = frame(view, t)
+    a, b, m = LIGHTS.a, LIGHTS.b, LIGHTS.middle
+    return {
+        "A": pixels[:a],
+        "B": pixels[a : a + b],
+        "middle": pixels[a + b : a + b + m],
+        "short": pixels[a + b + m :],
+    }
+
+
+def lit(row):
+    return sum(any(pixel) for pixel in row)
+
+
+@settings(deadline=None)
+@given(views(), st.floats(0, 1e6))
+def test_a_frame_fits_the_strip_and_is_pure(view, t):
+    first = frame(view, t)
+    assert len(first) == LIGHTS.count == 69
+    assert all(isinstance(c, int) and 0 <= c <= 255 for pixel in first for c in pixel)
+    assert frame(view, t) == first
+
+
+@settings(deadline=None)
+@given(views(phases=("toss", "hide", "check", "show"), asked=False), st.floats(0, 100))
+def test_lit_pixels_are_the_sticks(view, t):
+    shown = rows(view, t)
+    for row, count in (("A", view.long["A"]), ("B", view.long["B"]), ("middle", view.middle)):
+        assert all(any(pixel) for pixel in shown[row][:count])
+        assert not any(any(pixel) for pixel in shown[row][count:])
+
+
+@settings(deadline=None)
+@given(views(phases=("hit",), asked=False))
+def test_the_owed_hit_stands_at_the_far_end_of_the_hitters_row(view):
+    shown = rows(view)
+    hitter = "B" if view.hider == "A" else "A"
+    marks = {"first": 1, "second": 2, None: 0}[view.owed]
+    assert sum(pixel == OWED for pixel in shown[hitter]) == marks
+    assert all(pixel == OWED for pixel in shown[hitter][20 - marks :])
+    sticks = shown[hitter][: 20 - marks]
+    assert lit(sticks) == min(view.long[hitter], 20 - marks)
+    assert OWED not in (*shown[view.hider], *shown["middle"])
+    assert lit(shown[view.hider]) == view.long[view.hider]
+    assert lit(shown["middle"]) == view.middle
+
+
+@settings(deadline=None)
+@given(views())
+def test_short_sticks_come_from_both_ends(view):
+    short = rows(view)["short"]
+    a, b = view.short["A"], view.short["B"]
+    assert all(any(pixel) for pixel in short[:a])
+    assert all(any(pixel) for pixel in short[9 - b :])
+    assert not any(any(pixel) for pixel in short[a : 9 - b])
+    if b > 1:
+        assert sum(short[-1]) > sum(short[-2]), "B's pattern begins at its own end"
+
+
+@pytest.mark.parametrize("phase", PHASES)
+@pytest.mark.parametrize("asked", [False, True])
+def test_nothing_changes_faster_than_half_a_hertz(view, phase, asked):
+    question = Asked("found", (), ()) if asked else None
+    shown = view(phase=phase, winner="B" if phase == "over" else None, question=question)
+    seconds, per_second = 20, 50
+    frames = [frame(shown, i / per_second) for i in range(seconds * per_second)]
+    for pixel in range(LIGHTS.count):
+        level = [sum(one[pixel]) for one in frames]
+        steps = [b - a for a, b in itertools.pairwise(level) if a != b]
+        turns = sum((a > 0) != (b > 0) for a, b in itertools.pairwise(steps))
+        assert turns <= seconds, "more than one turn a second is faster than 0.5 Hz"
+        assert max((abs(step) for step in steps), default=0) <= 24, "it jumps"
+
+
+@pytest.mark.parametrize("phase", ["toss", "check", "hit", "show", "halted"])
+def test_the_frame_is_still_while_the_mat_looks(view, phase):
+    assert len({frame(view(phase=phase), t / 7) for t in range(100)}) == 1
+
+
+def test_the_hiders_row_breathes_while_hands_pass(view):
+    shown = view(phase="hide")
+    assert len({frame(shown, t / 7)[0] for t in range(100)}) > 10
+    assert len({frame(shown, t / 7)[LIGHTS.a :] for t in range(100)}) == 1
+
+
+@settings(deadline=None)
+@given(views(), st.floats(0, 1000))
+def test_the_current_stays_far_below_two_amperes(view, t):
+    amperes = sum(sum(pixel) for pixel in frame(view, t)) / 255 * 0.020
+    assert amperes < 0.35
+
+
+def test_teams_differ_by_pattern_and_hiders_are_brighter(view):
+    shown = rows(view(hider="A", phase="show", long={"A": 8, "B": 8}, middle=4))
+    assert len(set(shown["A"][:8])) == 1
+    assert len(set(shown["B"][:8])) == 2
+    bright, dim = shown["B"][0], shown["B"][1]
+    assert max(bright) > 2 * max(dim)
+    swapped = rows(view(hider="B", phase="show", long={"A": 8, "B": 8}, middle=4))
+    assert sum(shown["A"][0]) > sum(swapped["A"][0])
+    assert sum(shown["B"][0]) < sum(swapped["B"][0])
+
+
+def test_a_question_and_a_halt_stand_on_the_ends(view):
+    asked = rows(view(question=Asked("found", (), ())))
+    halted = rows(view(phase="halted"))
+    for row in ("A", "B", "middle"):
+        assert asked[row][0] == asked[row][-1] == glow(AMBER, 0.6)
+        assert halted[row][0] == halted[row][-1] == glow(RED, 0.6)
+        assert len({halted[row][0], halted[row][1]}) == 2
+    assert asked["short"] == halted["short"]
+
+
+def test_the_winners_row_is_lit_and_no_other(view):
+    for winner, loser in (("A", "B"), ("B", "A")):
+        shown = rows(view(phase="over", winner=winner))
+        assert lit(shown[winner]) == 20
+        assert lit(shown[loser]) == lit(shown["middle"]) == 0
+
+
+@settings(deadline=None)
+@given(views(), st.floats(0, 100))
+def test_nothing_secret_and_nothing_said_reaches_the_lights(view, t):
+    told = msgspec.structs.replace(
+        view,
+        seq=99,
+        hide=7,
+        calls=("paguga",),
+        hits=(Hit(2, False), Hit(3, True)),
+        passes=4,
+        foul="no_bead",
+        commit="ab" * 32,
+        opening=Opening(1, "cd" * 32, 3, "ef" * 32),
+        link=True,
+        note="a note",
+        teams={"A": "x"},
+        version="2",
+    )
+    changed = {f for f in view.__struct_fields__ if getattr(view, f) != getattr(told, f)}
+    assert changed == SECRETIVE
+    assert frame(told, t) == frame(view, t)
+
+
+def test_counts_beyond_the_strip_do_not_break_it(view):
+    shown = view(long={"A": 64, "B": -3}, middle=99, short={"A": 9, "B": 9})
+    assert len(frame(shown)) == LIGHTS.count
+    assert lit(rows(shown)["short"]) == 9
+
+
+def test_a_game_can_have_its_own_scene(view, monkeypatch):
+    monkeypatch.setitem(SCENES, "other", lambda _view, _t: ((1, 2, 3),) * LIGHTS.count)
+    assert frame(view(game="other"))[0] == (1, 2, 3)
+    assert frame(view(game="unheard_of")) == frame(view())

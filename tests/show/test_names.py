@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import unicodedata
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pi_controller.show.names import clean, inline, team_name
+
+
+@settings(deadline=None)
+@given(st.text(max_size=200))
+def test_any_text_becomes_one_safe_line(text):
+    name = clean(text)
+    assert len(name) <= 40
+    assert clean(name) == name
+    assert name == name.strip()
+    assert not any(unicodedata.category(c)[0] == "C" and c not in "\u200c\u200d" for c in name)
+    name.encode()
+
+
+def test_spelling_is_kept_and_tricks_are_not():
+    assert clean("Oŋšpé  Dakȟóta\n") == "Oŋšpé Dakȟóta"
+    assert clean("e\u0301") == "é"
+    assert clean("ab\u202etxt.exe") == "abtxt.exe"
+    assert clean("a\x1b[31m") == "a[31m"
+    assert clean("z" + "\u0335" * 30) == "z" + "\u0335" * 4
+    assert clean("\ud800x") == "x"
+    assert len(clean("w" * 100)) == 40
+
+
+def test_a_team_without_a_name_is_called_by_its_letter(view):
+    assert team_name(view(teams={"A": " \u200b "}), "A") == "Team A"
+    assert team_name(view(teams={}), "B") == "Team B"
+
+
+def test_only_right_to_left_names_are_isolated():
+    assert inline("Big Coulee") == "Big Coulee"
+    assert inline("قبيلة") == "\u2068قبيلة\u2069"

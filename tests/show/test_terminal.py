@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import io
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.console import Console
+
+from pi_controller.show.terminal import render, render_text
+from pi_controller.table.view import Asked, Hit, Opening
+
+FULL = {
+    "short": {"A": 4, "B": 4},
+    "calls": ("paguga", "obojun", "wheya"),
+    "hits": (Hit(2, found=False), Hit(4, found=True)),
+    "commit": "ab" * 32,
+    "opening": Opening(3, "ab" * 32, 4, "cd" * 32),
+    "situation": "wheya",
+}
+
+
+def test_it_says_what_matters(view):
+    said = render_text(view(calls=("paguga",), commit="ab" * 32, owed="second", hits=(Hit(2, found=False),)))
+    for part in ("Hampa Apena", "hide 3", "Big Coulee", "Long Hollow", "Second hit: Long Hollow", "Paguga (pa-goo-ga)"):
+        assert part in said
+    assert "1–2" in said
+    assert "\x1b" not in said
+
+
+def test_a_right_to_left_name_brings_no_invisible_characters(view):
+    said = render_text(view(teams={"A": "قبيلة الرياح", "B": "עברית"}))
+    assert "First hit: עברית" in said
+    assert not set(said) & set("\u2066\u2067\u2068\u2069\u202a\u202b\u202c")
+
+
+def strip(said: str, label: str) -> str:
+    line = next(line for line in said.splitlines() if line.strip().startswith(label))
+    return line.strip().removeprefix(label).rsplit(maxsplit=1)[0].replace(" ", "")
+
+
+@pytest.mark.parametrize("width", [40, 61, 80, 104, 200])
+def test_the_strips_count_the_sticks(view, width):
+    said = render_text(view(phase="show", long={"A": 8, "B": 5}, middle=7), width)
+    cells = 2 if width >= 104 else 1
+    assert strip(said, "hides").count("█") == 8 * cells
+    assert strip(said, "hits").count("█") + strip(said, "hits").count("▒") == 5 * cells
+    assert strip(said, "hits").count("▒") == 2 * cells, "team B is told by its pattern where there is no colour"
+    assert strip(said, "middle").count("█") == 7 * cells
+    assert strip(said, "middle").count("·") == 13
+
+
+@settings(deadline=None)
+@given(a=st.text(max_size=60), b=st.text(max_size=60), width=st.integers(40, 160))
+def test_no_name_breaks_the_layout(view, a, b, width):
+    said = render_text(view(teams={"A": a, "B": b}, **FULL), width).splitlines()
+    assert all(cell_len(line) <= width for line in said)
+    assert sum("points" in line for line in said) >= 1
+    assert len([line for line in said if "·" in line]) >= 4
+
+
+@pytest.mark.parametrize("phase", ["toss", "hide", "check", "hit", "show", "over", "halted"])
+def test_every_phase_fits_eighty_by_twenty_four(view, phase):
+    told = view(phase=phase, winner="A" if phase == "over" else None, note="The disk is full.", **FULL)
+    said = render_text(told).splitlines()
+    assert len(said) <= 24
+    assert max(map(cell_len, said)) <= 80
+
+
+def test_a_question_is_shown_with_its_answers(view):
+    said = render_text(view(question=Asked("two_struck", ("2", "3"), (2, 3))))
+    assert "The judge decides" in said
+    assert "? Pads 2 and 3." in said
+    assert "pad 2 / pad 3" in said
+
+
+def printed(view, **how):
+    out = io.StringIO()
+    console = Console(file=out, width=80, force_terminal=True, legacy_windows=False, _environ={}, **how)
+    console.print(render(view))
+    return out.getvalue()
+
+
+def test_colours_follow_the_terminal(view):
+    assert "38;2;" in printed(view(), color_system="truecolor")
+    assert "\x1b[3" not in printed(view(), color_system=None)
+
+
+def test_a_plain_terminal_gets_plain_characters(view):
+    out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    console = Console(file=out, width=80, _environ={})
+    console.print(render(view(long={"A": 8, "B": 4})))
+    out.flush()
+    said = out.buffer.getvalue().decode("ascii")  # type: ignore[attr-defined]
+    assert "# # # #" in said
+
+
+def test_the_opened_seal_is_told(view):
+    assert "opened: it lay under pad 4" in render_text(view(**FULL))
+    assert "opened" not in render_text(view(**(FULL | {"opening": None})))

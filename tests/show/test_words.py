@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from pi_controller.errors import MatError, SettingsError
+from pi_controller.show import i18n, phrases
+from pi_controller.show.words import WORDS, game_name, word
+from pi_controller.table.view import Asked, Hit
+
+CALLS = ["paguga", "wheya", "sahdogan", "yawapi", "it_stays", "obojun", "eyeya", "eyeya_obojun", "foul", "game"]
+FOULS = [
+    "pad_skipped",
+    "pad_twice",
+    "no_bead",
+    "two_beads",
+    "bead_showing",
+    "bead_off_mat",
+    "left_position",
+    "outside_help",
+    "time",
+]
+ABOUTS = [
+    "two_struck",
+    "doubtful",
+    "same_pad",
+    "link_gap",
+    "bead_moved",
+    "no_reading",
+    "passes_unsure",
+    "foul",
+    "found",
+]
+SITUATIONS = [None, "wheya", "eyeya", "yawapi", "other"]
+PHASES = ["toss", "hide", "check", "hit", "show", "over", "halted"]
+
+
+def test_every_call_fouls_and_question_has_words():
+    assert sorted(WORDS) == sorted(CALLS)
+    assert sorted(phrases.FOULS) == sorted(FOULS)
+    assert sorted(phrases.QUESTIONS) == sorted(ABOUTS)
+    for call in CALLS:
+        known = word(call)
+        assert known.shown
+        assert known.meaning.endswith(".")
+        assert known.source.startswith("chapter ")
+
+
+def test_literal_meanings_only_where_the_booklet_gives_them():
+    assert {call: word(call).literal for call in CALLS if word(call).literal} == {
+        "wheya": "going after",
+        "sahdogan": "eight",
+    }
+
+
+def test_english_words_have_no_pronunciation():
+    assert [call for call in CALLS if not word(call).sounds] == ["it_stays", "foul", "game"]
+    assert word("paguga").sounds == "pa-goo-ga"
+
+
+def test_an_unknown_call_is_shown_and_not_explained():
+    assert word("high_ball").shown == "High ball"
+    assert word("high_ball").meaning == ""
+    assert game_name("dakota") == "Hampa Apena"
+
+
+@pytest.mark.parametrize("about", ABOUTS)
+def test_questions_are_plain_and_name_their_pads(about):
+    said = phrases.question(Asked(about, (), (2, 3)))
+    assert said.startswith("Pads 2 and 3. ")
+    assert said.endswith("?")
+    assert about not in said.lower().replace("found?", "") or about in {"foul", "found"}
+    assert phrases.question(Asked(about, (), (4,))).startswith("Pad 4. ")
+
+
+def test_what_is_not_known_is_still_said():
+    assert phrases.question(Asked("odd_thing", (), ())) == "Odd thing?"
+    assert phrases.choice("odd_thing") == "odd thing"
+    assert phrases.choice("3") == "pad 3"
+    assert phrases.foul("odd_thing") == "Odd thing."
+
+
+def test_the_phase_is_one_sentence(view):
+    assert phrases.sentence(view()) == "First hit: Long Hollow"
+    assert phrases.sentence(view(owed="second", hider="B")) == "Second hit: Big Coulee"
+    assert phrases.sentence(view(phase="hide")) == "Big Coulee hides the bead"
+    assert phrases.sentence(view(phase="over", winner="B", short={"A": 3, "B": 5})) == "Long Hollow wins, 5 to 3"
+    assert phrases.sentence(view(question=Asked("found", (), ()))) == "The judge decides"
+    assert "journal" in phrases.sentence(view(phase="halted", question=Asked("found", (), ())))
+
+
+@pytest.mark.parametrize(
+    ("phase", "hider", "owed", "situation"),
+    list(
+        itertools.product(
+            PHASES, [None, "A", "B"], [None, "first", "second"], [None, "wheya", "eyeya", "yawapi", "other"]
+        )
+    ),
+)
+def test_every_state_has_a_sentence(view, phase, hider, owed, situation):
+    told = view(phase=phase, hider=hider, owed=owed, situation=situation)
+    said = phrases.sentence(told) + phrases.stake(told)
+    assert said
+    assert "{" not in said
+    assert "None" not in said
+
+
+def test_the_stake_goes_with_the_first_hit_of_a_decision_hide(view):
+    assert "Long Hollow must find" in phrases.stake(view(situation="sahdogan"))
+    assert phrases.stake(view(situation="sahdogan", owed="second")) == ""
+    assert "second hit" in phrases.stake(view(situation="wheya", owed="second"))
+    assert phrases.stake(view(phase="over", situation="yawapi", winner="A")) == ""
+
+
+def test_a_hit_is_told_with_and_without_its_pad():
+    assert phrases.hit(1, Hit(2, found=False)) == "First hit, pad 2: not found"
+    assert phrases.hit(2, Hit(None, found=True)) == "Second hit: found"
+
+
+def test_other_languages_fall_back_to_english(view):
+    for language in ("dak", "oj", "fr", "fr-CA"):
+        assert word("wheya", language) == word("wheya")
+        assert phrases.sentence(view(), language) == phrases.sentence(view())
+
+
+def test_a_catalogue_is_used_where_there_is_one(view, monkeypatch):
+    class Loud(i18n.gettext.NullTranslations):
+        def gettext(self, message: str) -> str:
+            return message.upper() if "{" not in message else message
+
+        def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
+            return msgid1
+
+    monkeypatch.setattr("pi_controller.show.phrases.catalogue", lambda _language: Loud())
+    monkeypatch.setattr("pi_controller.show.words.catalogue", lambda _language: Loud())
+    assert word("wheya", "xx").literal == "GOING AFTER"
+    assert phrases.foul("no_bead", "xx") == phrases.FOULS["no_bead"].upper()
+    assert phrases.sentence(view(phase="show"), "xx") == "THE BEAD IS SHOWN"
+
+
+@pytest.mark.parametrize("code", ["", "../../etc", "e n", "english!", "a"])
+def test_a_bad_language_code_is_refused(code):
+    with pytest.raises(SettingsError) as caught:
+        i18n.catalogue(code)
+    assert isinstance(caught.value, MatError)
+    assert caught.value.todo

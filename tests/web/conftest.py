@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pi_controller.table.view import View
+from pi_controller.web.feed import Feed
+from pi_controller.web.server import WebServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def make_view(**changed: Any) -> View:
+    told: dict[str, Any] = {
+        "seq": 1,
+        "game": "dakota",
+        "version": "1",
+        "teams": {"A": "Big Coulee", "B": "Long Hollow"},
+        "phase": "hit",
+        "hide": 3,
+        "hider": "A",
+        "long": {"A": 8, "B": 4},
+        "middle": 8,
+        "short": {"A": 1, "B": 2},
+        "points": 5,
+        "owed": "first",
+        "situation": None,
+        "winner": None,
+        "link": True,
+    }
+    return View(**(told | changed))
+
+
+@pytest.fixture(scope="session")
+def view() -> Any:
+    """Return a maker of views: `view(phase="over", winner="A")`."""
+    return make_view
+
+
+@pytest.fixture
+def feed() -> Feed:
+    """Return a feed with one view in it."""
+    feed = Feed()
+    feed.publish(make_view())
+    return feed
+
+
+@pytest.fixture
+def server(feed: Feed) -> Iterator[WebServer]:
+    """Return a server that serves `feed` on a free port."""
+    server = WebServer(feed, port=0, hosts=["mat.local"])
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module")  # no longer: an open playwright holds the thread's event loop
+def chromium() -> Iterator[Any]:
+    """Return a running headless Chromium; skip without one, but fail when MOCCASIN_CI says there must be one."""
+    if CHROMIUM is None:
+        if os.environ.get("MOCCASIN_CI") == "1":
+            pytest.fail("there is no chromium on the path")
+        pytest.skip("there is no chromium on the path")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, headless=True)
+        yield browser
+        browser.close()

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import pytest
+
+from pi_controller.table.view import Asked, Hit
+from pi_controller.web.server import WebServer
+
+pytestmark = pytest.mark.chromium
+
+WIDE = {"A": "W" * 40, "B": "日本" * 20}
+SIZES = [(320, 640), (390, 844), (683, 384), (820, 1180), (1366, 768), (1920, 1080)]
+
+
+@pytest.fixture
+def open_page(chromium, server):
+    """Return a function that opens the live page; afterwards nothing may have been complained about on the console."""
+    contexts, complaints = [], []
+
+    def open_it(**how):
+        context = chromium.new_context(**{"viewport": {"width": 1366, "height": 768}, **how})
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(server.url)
+        return page
+
+    asked: list[str] = []
+    yield open_it
+    for context in contexts:
+        context.close()
+    assert [said for said in complaints if "ERR_CONNECTION_REFUSED" not in said] == []
+    assert all(url.startswith(server.url) for url in asked)
+
+
+def wait_for(page, key, text):
+    page.wait_for_function(
+        "([key, text]) => document.querySelector(`[data-live=${key}]`).textContent === text", arg=[key, text]
+    )
+
+
+def test_the_numbers_change_as_the_table_plays(open_page, feed, view):
+    page = open_page()
+    wait_for(page, "long_a", "8")
+    feed.publish(
+        view(
+            seq=2,
+            long={"A": 12, "B": 0},
+            middle=8,
+            short={"A": 2, "B": 2},
+            calls=("paguga",),
+            hits=(Hit(2, found=False), Hit(4, found=True)),
+            teams={"A": "<b>Big</b> Coulee", "B": "Long Hollow"},
+        )
+    )
+    wait_for(page, "long_a", "12")
+    assert page.locator('[data-count="long_a"] .on').count() == 12
+    assert page.locator('[data-count="short_a"] .on').count() == 2
+    assert page.locator('[data-live="name_a"]').inner_text() == "<b>Big</b> Coulee"
+    assert page.locator('[data-state="pad_4"]').get_attribute("data-value") == "found"
+    assert page.locator('[role="status"]').text_content() == "<b>Big</b> Coulee 2, Long Hollow 2"
+    assert page.locator('[data-live="call_1"]').inner_text() == "Paguga"
+    assert page.title() == "2–2 Hampa Apena"
+    feed.publish(view(seq=3, phase="over", winner="A", points=3, short={"A": 3, "B": 2}))
+    wait_for(page, "sentence", "Big Coulee wins, 3 to 2")
+    assert page.locator('[data-count="short_a"] i').count() == 3
+    assert page.locator("body").get_attribute("data-value") == "over"
+
+
+def wait_for_badge(page, value):
+    page.wait_for_function("value => document.getElementById('badge').dataset.value === value", arg=value)
+
+
+def test_a_broken_stream_is_said_and_mended(open_page, feed, server, view):
+    page = open_page()
+    wait_for(page, "long_a", "8")
+    server.stop()
+    wait_for_badge(page, "stale")
+    assert page.locator("#badge").inner_text().startswith("Not live")
+    feed.publish(view(seq=5, long={"A": 10, "B": 2}))
+    again = WebServer(feed, port=server.port)
+    again.start()
+    try:
+        wait_for_badge(page, "live")
+        wait_for(page, "long_a", "10")
+        page.evaluate("dispatchEvent(new Event('offline'))")
+        wait_for_badge(page, "stale")
+        page.evaluate("dispatchEvent(new Event('online'))")
+        wait_for_badge(page, "live")
+        page.close()
+    finally:
+        again.stop()
+
+
+def test_it_shows_the_state_without_scripts(open_page):
+    page = open_page(java_script_enabled=False)
+    assert page.locator('[data-live="sentence"]').inner_text() == "First hit: Long Hollow"
+    assert page.locator('[data-count="long_a"] .on').count() == 8
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_nothing_runs_over_the_side(open_page, feed, view, size):
+    page = open_page(viewport={"width": size[0], "height": size[1]})
+    states = [
+        view(seq=2, teams=WIDE, calls=("paguga", "eyeya_obojun", "game"), commit="ab" * 32),
+        view(seq=3, teams=WIDE, question=Asked("passes_unsure", ("foul", "play_on", "hide_again"), (1, 2, 3, 4))),
+        view(seq=4, phase="halted", note="x" * 200),
+    ]
+    for state in states:
+        feed.publish(state)
+        wait_for(page, "note", state.note)
+        page.wait_for_function(
+            "n => document.querySelector('[data-state=asked]').dataset.value === n", arg="yes" if state.question else ""
+        )
+        over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert over <= 0
+
+
+def test_the_game_fits_a_projector_without_scrolling(open_page, feed, view):
+    page = open_page(viewport={"width": 1920, "height": 1080})
+    feed.publish(view(seq=2, phase="show", hits=(Hit(2, found=False), Hit(4, found=True)), calls=("paguga", "wheya")))
+    wait_for(page, "call_2", "Wheya")
+    assert page.evaluate("document.documentElement.scrollHeight") <= 1080
+    points = page.locator('[data-live="points_a"]').bounding_box()
+    assert points is not None
+    assert points["height"] > 100, "points are read from across the room"
+
+
+def test_nothing_moves_for_those_who_ask_for_it(open_page):
+    still = "getComputedStyle(document.querySelector('.sticks i'), '::before').transitionDuration"
+    assert open_page(reduced_motion="reduce").evaluate(still) == "0s"
+    assert open_page(reduced_motion="no-preference").evaluate(still) != "0s"

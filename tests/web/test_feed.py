@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import msgspec
+
+from pi_controller.web.feed import Feed
+from pi_controller.web.sse import BLOCK, event, retry_ms, stream
+
+LONG = 30.0  # seconds: never waited for when things are right
+
+
+def test_a_new_watcher_gets_the_newest_at_once(view):
+    async def watch():
+        feed = Feed()
+        feed.publish(view(seq=1))
+        feed.publish(view(seq=2))
+        watcher = feed.subscribe()
+        return (await watcher.next(LONG)).view.seq, await watcher.next(0.01)
+
+    assert asyncio.run(watch()) == (2, None)
+
+
+def test_a_slow_watcher_skips_to_the_newest(view):
+    async def watch():
+        feed = Feed()
+        watcher = feed.subscribe()
+        for seq in range(1, 1001):
+            feed.publish(view(seq=seq))
+        seen = [(await watcher.next(LONG)).view.seq]
+        feed.publish(view(seq=1001))
+        seen.append((await watcher.next(LONG)).view.seq)
+        return seen, await watcher.next(0.01)
+
+    assert asyncio.run(watch()) == ([1000, 1001], None)
+
+
+def test_publishing_from_a_thread_wakes_every_watcher(view):
+    async def watch():
+        feed = Feed()
+        watchers = [feed.subscribe() for _ in range(20)]
+        waiting = [asyncio.create_task(watcher.next(LONG)) for watcher in watchers]
+        await asyncio.sleep(0)
+        thread = threading.Thread(target=feed.publish, args=(view(seq=7),))
+        thread.start()
+        seen = [snapshot.view.seq for snapshot in await asyncio.gather(*waiting)]
+        thread.join()
+        return seen
+
+    assert asyncio.run(watch()) == [7] * 20
+
+
+def test_no_news_is_lost_between_threads(view):
+    """A thread publishes as fast as it can; every watcher ends at the last view and never goes back."""
+
+    async def watch():
+        feed = Feed()
+        watchers = [feed.subscribe() for _ in range(4)]
+        thread = threading.Thread(target=lambda: [feed.publish(view(seq=seq)) for seq in range(1, 2001)])
+        thread.start()
+
+        async def follow(watcher):
+            seen = [0]
+            while seen[-1] < 2000:
+                seen.append((await watcher.next(LONG)).view.seq)
+            return seen
+
+        followed = await asyncio.gather(*map(follow, watchers))
+        thread.join()
+        return followed
+
+    for seen in asyncio.run(watch()):
+        assert seen == sorted(set(seen))
+
+
+def test_the_same_view_again_is_no_news(view):
+    feed = Feed()
+    feed.publish(view())
+    feed.publish(view())
+    assert feed.latest.number == 1
+
+
+def test_a_known_id_waits_and_an_amended_one_is_sent(view):
+    async def watch(last_id, *views):
+        feed = Feed()
+        for one in views:
+            feed.publish(one)
+        return await feed.subscribe(last_id).next(0.01)
+
+    assert asyncio.run(watch("5", view(seq=5))) is None
+    assert asyncio.run(watch("4", view(seq=5))).view.seq == 5
+    assert asyncio.run(watch("99", view(seq=5))).view.seq == 5, "a new journal starts again from 1"
+    assert asyncio.run(watch("rubbish", view(seq=5))).view.seq == 5
+    halted = view(seq=5, phase="halted")
+    assert asyncio.run(watch("5", view(seq=5), halted)).view == halted
+
+
+def test_hanging_up_ends_streams_and_leaves_the_feed_usable(view):
+    async def watch():
+        feed = Feed()
+        feed.publish(view())
+        got = []
+
+        async def read():
+            async for chunk in stream(feed, "en", None, 0):
+                got.append(chunk)
+                if len(got) == 2:
+                    feed.hang_up()
+
+        await asyncio.wait_for(read(), LONG)
+        return feed.watchers, len(got), (await feed.subscribe().next(LONG)).view.seq
+
+    assert asyncio.run(watch()) == (0, 2, 1)
+
+
+def test_publishing_outlives_a_closed_loop(view):
+    feed = Feed()
+
+    async def leave_without_closing():
+        feed.subscribe()
+
+    asyncio.run(leave_without_closing())
+    feed.publish(view())
+    assert feed.latest.view.seq == 1
+
+
+def test_a_quiet_stream_beats(view):
+    async def watch():
+        feed = Feed()
+        chunks = stream(feed, "en", None, 3, heartbeat_s=0.01)
+        got = [await anext(chunks) for _ in range(3)]
+        await chunks.aclose()
+        return got, feed.watchers
+
+    (retry, *beats), watchers = asyncio.run(watch())
+    assert retry == b"retry: %d\n\n" % retry_ms(3)
+    assert all(beat.startswith(b": heartbeat\n") for beat in beats)
+    assert watchers == 0
+
+
+def test_retries_are_spread():
+    waits = [retry_ms(number) for number in range(200)]
+    assert all(1000 <= wait < 4000 for wait in waits)
+    assert len(set(waits)) > 150
+
+
+def fields(data):
+    lines = data.decode().split("\n")  # the stream knows no other line end than CR and LF
+    return dict(line.split(": ", 1) for line in lines if line and not line.startswith(":"))
+
+
+def test_an_event_is_one_padded_frame(view):
+    feed = Feed()
+    feed.publish(view(seq=12, teams={"A": "line\nbreak\r\n\ndata: x", "B": "\u2028"}))
+    data = event(feed.latest, "en")
+    assert data.endswith(b"\n\n")
+    assert data.count(b"\n\n") == 1
+    assert len(data) % BLOCK == 0
+    told = fields(data)
+    assert told["id"] == "12"
+    assert told["event"] == "view"
+    body = msgspec.json.decode(told["data"])
+    assert body["view"]["seq"] == 12
+    assert body["texts"]["sentence"] == "First hit: Team B"
+    assert body["counts"]["long_a"] == [8, 20]
+
+
+def test_events_of_a_sealed_hide_have_one_size(view):
+    """Whatever is sealed, the frame is as long: only the commitment differs, and that has a fixed length."""
+    sizes = set()
+    for byte in range(16):
+        feed = Feed()
+        feed.publish(view(seq=40, commit=f"{byte:02x}" * 32, passes=4))
+        sizes.add(len(event(feed.latest, "en")))
+    assert len(sizes) == 1

@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import pi_controller.web
+from pi_controller.table.view import Asked, Hit, Opening
+from pi_controller.web.board import board
+from pi_controller.web.page import page, template
+
+STATES = {
+    "toss": {"phase": "toss", "hider": None, "owed": None, "hide": 0},
+    "hide": {"phase": "hide"},
+    "check": {"phase": "check"},
+    "second": {"owed": "second", "hits": (Hit(2, found=False),), "commit": "ab" * 32},
+    "paguga": {"calls": ("paguga", "wheya"), "hits": (Hit(2, found=False), Hit(4, found=True)), "phase": "show"},
+    "sahdogan": {"situation": "sahdogan", "calls": ("sahdogan",), "long": {"A": 12, "B": 8}, "middle": 0},
+    "question": {"question": Asked("two_struck", ("2", "3", "none"), (2, 3))},
+    "foul": {"foul": "no_bead", "calls": ("foul",), "phase": "hide"},
+    "opened": {"phase": "show", "opening": Opening(3, "ab" * 32, 2, "cd" * 32), "commit": "ab" * 32},
+    "over": {"phase": "over", "winner": "B", "short": {"A": 3, "B": 5}, "calls": ("obojun", "game")},
+    "halted": {"phase": "halted", "note": "The disk is full."},
+    "unplaced": {"hits": (Hit(None, found=True),)},
+    "other game": {"game": "ojibwe", "calls": ("high_ball",), "hider": None, "teams": {}},
+}
+VOID = {"meta", "link", "br", "hr", "img", "input"}
+
+
+class Tree(HTMLParser):
+    """Collects what carries which key, and complains about tags that do not close."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[tuple[str, dict]] = []
+        self.texts: dict[str, str] = {}
+        self.marks: dict[str, str] = {}
+        self.counts: dict[str, tuple[int, int]] = {}
+        self.tags: list[tuple[str, dict]] = []
+
+    def handle_starttag(self, tag, attrs):
+        told = dict(attrs)
+        self.tags.append((tag, told))
+        if "data-state" in told:
+            self.marks[told["data-state"]] = told["data-value"]
+        if tag == "i":
+            key = self.open[-1][1]["data-count"]
+            lit, of = self.counts.get(key, (0, 0))
+            self.counts[key] = (lit + (told.get("class") == "on"), of + 1)
+        if tag not in VOID:
+            self.open.append((tag, told))
+            if "data-live" in told:
+                self.texts.setdefault(told["data-live"], "")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop()[0] == tag
+
+    def handle_data(self, data):
+        if self.open and "data-live" in self.open[-1][1]:
+            self.texts[self.open[-1][1]["data-live"]] = data
+
+
+def read(view):
+    tree = Tree()
+    tree.feed(page(board(view), language="en", as_of="12:34:56"))
+    tree.close()
+    assert tree.open == []
+    return tree
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_state_is_on_the_page(view, state):
+    told = view(**STATES[state])
+    content, tree = board(told), read(told)
+    assert {key: content.texts[key] for key in tree.texts if key != "as_of"} == {
+        key: text for key, text in tree.texts.items() if key != "as_of"
+    }
+    assert {key: content.marks[key] for key in tree.marks} == tree.marks
+    assert {key: tuple(content.counts[key]) for key in tree.counts} == tree.counts
+    assert tree.texts["as_of"] == "12:34:56"
+
+
+def test_the_page_uses_all_that_the_board_offers(view):
+    content, tree = board(view()), read(view())
+    assert set(content.texts) <= set(tree.texts)
+    assert set(content.counts) == set(tree.counts)
+    assert set(content.marks) == set(tree.marks)
+
+
+def test_team_names_cannot_become_markup(view):
+    wicked = {"A": "<script>alert(1)</script>", "B": "\"' onload=x &amp; </title>"}
+    html = page(board(view(teams=wicked, note="<img src=x>")), language="en", as_of="")
+    assert "<script>alert" not in html
+    assert "<img" not in html
+    tree = read(view(teams=wicked, note="<img src=x>"))
+    assert [attrs for tag, attrs in tree.tags if tag == "script"] == [{"type": "module", "src": "/static/live.js"}]
+    assert tree.texts["name_a"] == wicked["A"]
+    assert tree.texts["name_b"] == wicked["B"]
+
+
+def test_it_works_without_scripts_and_asks_nobody_else(view):
+    html = page(board(view()), language="en", as_of="")
+    assert '<noscript><meta http-equiv="refresh"' in html
+    for text in (html, template("waiting"), *(path.read_text("utf-8") for path in STATIC.iterdir())):
+        links = set(re.findall(r"(?:https?:)?//[\w.-]+\.\w+", text)) - {"http://www.w3.org"}
+        assert not links
+    assert " style=" not in html
+    assert "<style" not in html
+
+
+STATIC = Path(pi_controller.web.__file__).parent / "static"
+
+
+def test_roles_hits_and_calls(view):
+    shown = board(view(**STATES["paguga"]))
+    assert shown.marks["pad_2"] == "struck"
+    assert shown.marks["pad_4"] == "found"
+    assert shown.texts["pad_4"] == "second hit: found"
+    assert shown.texts["call_1"] == "Paguga"
+    assert shown.texts["sounds_2"] == "way-yaa · “going after”"
+    assert shown.marks["role_a"] == "hides"
+    assert shown.marks["role_b"] == "hits"
+    assert shown.texts["announce"] == "Big Coulee 1, Long Hollow 2"
+
+
+def test_a_pad_is_marked_only_by_what_is_public(view):
+    before = board(view(commit="ab" * 32))
+    assert all(before.marks[f"pad_{pad}"] == "" for pad in range(1, 5))
+    after = board(view(**STATES["opened"]))
+    assert after.marks["pad_2"] == "bead"
+    assert after.marks["seal"] == "opened"
+    next_hide = board(view(hide=4, opening=Opening(3, "ab" * 32, 2, "cd" * 32)))
+    assert all(next_hide.marks[f"pad_{pad}"] == "" for pad in range(1, 5))
+
+
+def test_a_foul_is_told_in_plain_words(view):
+    assert board(view(**STATES["foul"])).texts["meaning_1"] == "There was no bead under the pads."
+
+
+def test_strange_counts_do_not_break_the_page(view):
+    shown = board(view(long={"A": 64}, middle=-2, short={"A": 12, "B": 0}, points=1))
+    assert shown.counts["long_a"] == (20, 20)
+    assert shown.counts["long_b"] == (0, 20)
+    assert shown.counts["middle"] == (0, 20)
+    assert shown.counts["short_a"] == (9, 9)
+    assert shown.texts["long_a"] == "64"
+
+
+def test_the_board_is_json(view):
+    for state in STATES.values():
+        msgspec.json.encode(board(view(**state)))
+
+
+def luminance(colour):
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, two):
+    high, low = sorted((luminance(one), luminance(two)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_text_stands_out_from_its_ground(scheme):
+    css = (STATIC / "style.css").read_text("utf-8")
+    blocks = re.findall(r":root \{([^}]*--ground[^}]*)\}", css)
+    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", blocks[scheme]))
+    for text in ("ink", "soft", "a", "b"):
+        assert contrast(colours[text], colours["ground"]) >= 4.5, text
+        assert contrast(colours[text], colours["raised"]) >= 4.5, text
+    for team in ("a", "b"):
+        assert contrast(colours["on-team"], colours[team]) >= 4.5, team
+    assert contrast(colours["ask"], colours["ask-ground"]) >= 4.5
+    assert contrast(colours["ink"], colours["ask-ground"]) >= 4.5
+    assert contrast(colours["wood"], colours["ground"]) >= 3, "large numbers and strokes"

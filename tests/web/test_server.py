@@ -1,0 +1,266 @@
+from __future__ import annotations
+
+import socket
+from contextlib import closing
+
+import httpx
+import msgspec
+import pytest
+
+from pi_controller.errors import MatError
+from pi_controller.table.view import View
+from pi_controller.web.app import create_app
+from pi_controller.web.feed import Feed
+from pi_controller.web.server import WebError, WebServer
+
+
+@pytest.fixture
+def web(server):
+    with httpx.Client(base_url=server.url, timeout=20, trust_env=False) as client:
+        yield client
+
+
+class Stream:
+    """The events of one open stream, one by one."""
+
+    def __init__(self, response):
+        self.lines = response.iter_lines()
+
+    def next(self, name="view"):
+        told = {}
+        for line in self.lines:
+            if line == "":
+                if told.get("event") == name:
+                    return told
+                told = {}
+            elif not line.startswith(":"):
+                key, _, value = line.partition(": ")
+                told[key] = value
+        raise EOFError
+
+
+def test_the_page(web):
+    answer = web.get("/")
+    assert answer.status_code == 200
+    assert "First hit: Long Hollow" in answer.text
+    assert answer.headers["content-type"].startswith("text/html")
+
+
+def test_the_view_as_json(web, feed):
+    answer = web.get("/view.json")
+    assert msgspec.json.decode(answer.content, type=View) == feed.latest.view
+    assert answer.headers["content-type"] == "application/json"
+
+
+def test_health(web, feed, view):
+    assert web.get("/healthz").json() == {"ok": True, "seq": 1, "phase": "hit", "link": True, "watchers": 0}
+    feed.publish(view(seq=2, phase="halted"))
+    answer = web.get("/healthz")
+    assert answer.status_code == 503
+    assert answer.json()["ok"] is False
+
+
+@pytest.mark.parametrize(
+    ("name", "media_type"), [("style.css", "text/css"), ("live.js", "text/javascript"), ("icon.svg", "image/svg+xml")]
+)
+def test_static_files(web, name, media_type):
+    answer = web.get(f"/static/{name}")
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].split(";")[0] == media_type
+
+
+@pytest.mark.parametrize(
+    "path", ["/nothing", "/static/", "/static/..%2fapp.py", "/static/../app.py", "/view.json/", "/favicon.ico"]
+)
+def test_what_is_not_there(web, path):
+    answer = web.get(path)
+    assert answer.status_code == 404
+    assert answer.text == "There is nothing here.\n"
+
+
+@pytest.mark.parametrize("path", ["/", "/events", "/view.json", "/healthz", "/static/live.js", "/nothing"])
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
+def test_only_get_and_head(web, method, path):
+    answer = web.request(method, path)
+    assert answer.status_code == 405
+    assert answer.headers["allow"] == "GET, HEAD"
+
+
+@pytest.mark.parametrize("path", ["/", "/events", "/view.json", "/healthz", "/static/live.js"])
+def test_head_has_no_body(web, path):
+    answer = web.head(path)
+    assert answer.status_code == 200
+    assert answer.content == b""
+
+
+@pytest.mark.parametrize("path", ["/", "/view.json", "/static/style.css", "/nothing"])
+def test_headers(web, path):
+    headers = web.get(path).headers
+    policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
+    assert policy == {
+        "default-src": "'none'",
+        "script-src": "'self'",
+        "style-src": "'self'",
+        "img-src": "'self'",
+        "connect-src": "'self'",
+        "frame-ancestors": "'none'",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["cache-control"] == "no-store"
+    assert "server" not in headers
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1:8080", "10.0.0.7", "[::1]:80", "mat.local", "MAT.local.:81"])
+def test_known_hosts(web, host):
+    assert web.get("/healthz", headers={"host": host}).status_code == 200
+
+
+def test_the_machines_own_name_is_known(web):
+    for host in (socket.gethostname(), f"{socket.gethostname()}.local:8080"):
+        assert web.get("/healthz", headers={"host": host}).status_code == 200
+
+
+@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "", "mat.local.evil", "1.2.3.4.5", "[::1"])
+def test_other_hosts_are_refused(web, host):
+    answer = web.get("/", headers={"host": host})
+    if host != "[::1":
+        assert answer.status_code == 400
+    assert "Big Coulee" not in answer.text or host == "[::1"
+
+
+def test_no_host_at_all_is_refused(server):
+    with closing(socket.create_connection(("127.0.0.1", server.port), 20)) as line:
+        line.sendall(b"GET / HTTP/1.0\r\n\r\n")
+        assert line.recv(200).split(b"\r\n")[0].endswith(b"400 Bad Request")
+
+
+def test_the_stream_starts_with_the_view_and_follows(web, feed, view):
+    with web.stream("GET", "/events") as response:
+        assert response.headers["content-type"].startswith("text/event-stream")
+        events = Stream(response)
+        first = events.next()
+        assert first["id"] == "1"
+        assert msgspec.json.decode(first["data"])["texts"]["long_a"] == "8"
+        feed.publish(view(seq=2, long={"A": 12, "B": 0}))
+        second = events.next()
+        assert second["id"] == "2"
+        body = msgspec.json.decode(second["data"])
+        assert body["counts"]["long_a"] == [12, 20]
+        assert msgspec.convert(body["view"], View) == feed.latest.view
+
+
+def test_a_watcher_that_comes_back_is_not_told_twice(web, feed, view):
+    with web.stream("GET", "/events", headers={"last-event-id": "1"}) as response:
+        events = Stream(response)
+        next(events.lines)  # the retry line: the stream stands
+        feed.publish(view(seq=2))
+        assert events.next()["id"] == "2"
+    with web.stream("GET", "/events", headers={"last-event-id": "1"}) as response:
+        assert Stream(response).next()["id"] == "2"
+
+
+def test_a_watcher_that_leaves_is_forgotten(web, feed):
+    with web.stream("GET", "/events") as response:
+        events = Stream(response)
+        events.next()
+        assert feed.watchers == 1
+    for _ in range(200):
+        if web.get("/healthz").json()["watchers"] == 0:
+            break
+    assert feed.watchers == 0
+
+
+def test_a_watcher_that_does_not_read_gets_no_backlog(web, feed, server, view):
+    """400 views go by, a reading watcher follows each; the one that sleeps finds few of them, and the newest last."""
+    last = 400
+    with socket.socket() as slow, web.stream("GET", "/events") as response:
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        slow.settimeout(20)
+        slow.connect(("127.0.0.1", server.port))
+        slow.sendall(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        began = b""
+        while b"event: view" not in began:
+            began += slow.recv(256)
+        events = Stream(response)
+        assert events.next()["id"] == "1"
+        for seq in range(2, last + 1):
+            feed.publish(view(seq=seq))
+            assert events.next()["id"] == str(seq)
+        heard = b""
+        while f"id: {last}\n".encode() not in heard:
+            heard += slow.recv(65536)
+        assert heard.count(b"event: view") < 150, "the send buffers hold more than they should"
+        feed.publish(view(seq=last + 1))
+        assert events.next()["id"] == str(last + 1)
+
+
+def test_too_many_watchers_are_asked_to_wait(feed):
+    server = WebServer(feed, port=0)
+    server._app = create_app(feed, max_watchers=1)
+    server.start()
+    try:
+        with (
+            httpx.Client(base_url=server.url, timeout=20, trust_env=False) as web,
+            web.stream("GET", "/events") as response,
+        ):
+            events = Stream(response)
+            events.next()
+            refused = web.get("/events")
+            assert refused.status_code == 503
+            assert refused.headers["retry-after"]
+    finally:
+        server.stop()
+
+
+def test_before_the_first_view():
+    server = WebServer(Feed(), port=0)
+    server.start()
+    try:
+        with httpx.Client(base_url=server.url, timeout=20, trust_env=False) as web:
+            assert web.get("/").status_code == 503
+            assert 'http-equiv="refresh"' in web.get("/").text
+            assert web.get("/view.json").status_code == 503
+            assert web.get("/healthz").json()["ok"] is False
+    finally:
+        server.stop()
+
+
+def test_stopping_ends_open_streams_and_frees_the_port(feed):
+    server = WebServer(feed, port=0)
+    server.start()
+    port = server.port
+    with (
+        httpx.Client(base_url=server.url, timeout=20, trust_env=False) as web,
+        web.stream("GET", "/events") as response,
+    ):
+        events = Stream(response)
+        events.next()
+        server.stop()
+        with pytest.raises(EOFError):
+            events.next()
+    again = WebServer(feed, port=port)
+    again.start()
+    assert again.port == port
+    again.stop()
+    again.stop()
+
+
+def test_a_busy_port_is_a_clear_error(server, feed):
+    with pytest.raises(WebError, match=str(server.port)) as caught:
+        WebServer(feed, port=server.port).start()
+    assert isinstance(caught.value, MatError)
+    assert isinstance(caught.value, OSError)
+    assert "port" in caught.value.todo
+
+
+@pytest.mark.parametrize(("host", "port"), [("no such host", 0), ("127.0.0.1", 99999), ("192.0.2.1", 0)])
+def test_an_address_that_cannot_be_used(feed, host, port):
+    with pytest.raises(WebError):
+        WebServer(feed, host, port).start()
+
+
+def test_repr_tells_where(server):
+    assert repr(server) == f"<WebServer http://127.0.0.1:{server.port}/ serving>"
