@@ -57,6 +57,7 @@ class HideAgain(msgspec.Struct, frozen=True, tag_field="kind", tag="hide_again",
 
     t: float
     why: str
+    by: Source = "judge"
 
 
 class Struck(msgspec.Struct, frozen=True, tag_field="kind", tag="struck", omit_defaults=True):
@@ -85,12 +86,13 @@ class FoulSeen(msgspec.Struct, frozen=True, tag_field="kind", tag="foul"):
 
 
 class Question(msgspec.Struct, frozen=True, tag_field="kind", tag="question", omit_defaults=True):
-    """The mat is unsure and asks the judge. `choices` are the answers it takes."""
+    """The mat is unsure and asks the judge. `choices` are the answers it takes, `foul` the foul it may be."""
 
     t: float
     about: str
     choices: tuple[str, ...] = ()
     pads: tuple[int, ...] = ()
+    foul: str = ""
 
 
 class Answer(msgspec.Struct, frozen=True, tag_field="kind", tag="answer"):
@@ -117,7 +119,7 @@ class Shown(msgspec.Struct, frozen=True, tag_field="kind", tag="shown"):
 
 
 class LinkSeen(msgspec.Struct, frozen=True, tag_field="kind", tag="link", omit_defaults=True):
-    """The board's link went up or down."""
+    """The board's link went up or down; `up` when it was up already: something was missed in between."""
 
     t: float
     up: bool
@@ -125,15 +127,32 @@ class LinkSeen(msgspec.Struct, frozen=True, tag_field="kind", tag="link", omit_d
 
 
 class Undone(msgspec.Struct, frozen=True, tag_field="kind", tag="undone", omit_defaults=True):
-    """The facts of batch `batch` and all after it no longer count. They stay in the journal."""
+    """The facts of batch `batch` and all after it no longer count. They stay in the journal.
+
+    What the link did still counts. `hide` is the last hide whose hand passes were taken back with them.
+    """
 
     t: float
     batch: int
     by: Source = "judge"
     reason: str = ""
+    hide: int = 0
 
 
 Fact = (
-    Opened | HandPass | Ready | Commit | Void | HideAgain | Struck | Done | FoulSeen | Question | Answer | Reveal
-    | Shown | LinkSeen | Undone
+    Opened
+    | HandPass
+    | Ready
+    | Commit
+    | Void
+    | HideAgain
+    | Struck
+    | Done
+    | FoulSeen
+    | Question
+    | Answer
+    | Reveal
+    | Shown
+    | LinkSeen
+    | Undone
 )

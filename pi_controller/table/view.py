@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
+
+if TYPE_CHECKING:
+    from pi_controller.errors import MatError
+    from pi_controller.games.base import Game
+    from pi_controller.referee.story import Story
 
 Phase = Literal["toss", "hide", "check", "hit", "show", "over", "halted"]
 
@@ -17,11 +22,12 @@ class Hit(msgspec.Struct, frozen=True):
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """What the mat asks the judge, and the answers it takes."""
+    """What the mat asks the judge, and the answers it takes; `foul` is the foul it may be, when it is about one."""
 
     about: str
     choices: tuple[str, ...]
     pads: tuple[int, ...]
+    foul: str = ""
 
 
 class Opening(msgspec.Struct, frozen=True):
@@ -64,3 +70,34 @@ class View(msgspec.Struct, frozen=True):
     opening: Opening | None = None
     link: bool = False
     note: str = ""
+
+
+def view_of(game: Game[Any], story: Story, seq: int, halted: MatError | None = None) -> View:
+    """Return the picture of `story`; with `halted`, of a table that stands still because of that error."""
+    sheet, question = game.sheet(story.state), story.question
+    note = story.note or story.link_why
+    return View(
+        seq=seq,
+        game=game.name,
+        version=game.version,
+        teams=dict(story.teams),
+        phase="halted" if halted else story.phase,
+        hide=story.hide,
+        hider=sheet["hider"],
+        long=sheet["long"],
+        middle=sheet["middle"],
+        short=sheet["short"],
+        points=int(game.settings.get("points") or 5),
+        owed=sheet["owed"],
+        situation=sheet["situation"],
+        winner=sheet["winner"],
+        calls=story.calls,
+        hits=tuple(Hit(hit.pad, hit.found) for hit in story.hits),
+        passes=len(story.passes),
+        foul=story.foul,
+        question=question and Asked(question.about, question.choices, question.pads, question.foul),
+        commit=story.commit,
+        opening=story.opening and Opening(**{name: getattr(story.opening, name) for name in Opening.__struct_fields__}),
+        link=story.link is True,
+        note=": ".join(filter(None, (halted.what, halted.todo))) if halted else note,
+    )

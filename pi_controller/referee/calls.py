@@ -1,0 +1,71 @@
+"""The judge's word: answers, actions by hand, undo, hide again. What is not allowed raises and changes nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_controller.games.base import IllegalActionError, InvalidActionError
+from pi_controller.referee import hits
+from pi_controller.referee.facts import Answer, Shown, Undone
+
+if TYPE_CHECKING:
+    from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
+    from pi_controller.referee.turn import Turn
+
+
+def act(turn: Turn, call: JudgeAction) -> None:
+    """Play an action of the game by hand; a table without sensors is played so from toss to last point."""
+    story, action = turn.story, call.action
+    turn.game.play(story.state, action)
+    if action.get("do") == "hit" and story.phase == "show":
+        turn.add(Shown(turn.t))
+    unhit = story.phase in ("hide", "check", "hit") and not story.hits
+    turn.play(action, "judge")
+    if action.get("do") == "foul" and action.get("hide") == "last" and unhit:
+        turn.hide_again("the last hide was settled anew")
+
+
+def answer(turn: Turn, call: JudgeAnswer) -> None:
+    """Settle the open question."""
+    asked = turn.story.question
+    if asked is None:
+        raise IllegalActionError("nothing is asked", "enter what happened as an action")
+    if call.answer not in asked.choices:
+        raise InvalidActionError(f"that is no answer to {asked.about}", f"answer one of: {', '.join(asked.choices)}")
+    turn.add(Answer(turn.t, asked.about, call.answer))
+    match call.answer:
+        case "none":
+            pass
+        case "found" | "missed":
+            turn.play({"do": "hit", "found": call.answer == "found", "pad": asked.pads[0]}, "judge")
+        case "foul":
+            turn.foul(asked.foul, "judge")
+        case "hide_again":
+            turn.hide_again(asked.about)
+        case "play_on":
+            if asked.about == "bead_moved":
+                hits.seal_again(turn)
+        case pad:
+            hits.hit(turn, int(pad), "judge")
+
+
+def undo(turn: Turn, call: JudgeUndo) -> None:
+    """Take back the last batch that changed the game or the phase in a way a judge sees.
+
+    The story without it is told from the journal, by whoever keeps that.
+    """
+    story = turn.story
+    if not story.mark:
+        raise IllegalActionError("there is nothing to take back")
+    turn.add(Undone(turn.t, story.mark, "judge", call.reason, story.collecting))
+
+
+def hide_again(turn: Turn, call: JudgeHideAgain) -> None:
+    """Start the hide over, before its first hit."""
+    story = turn.story
+    if story.phase not in ("hide", "check", "hit") or story.hits:
+        raise IllegalActionError(
+            "no hide is in progress" if story.phase in ("toss", "show", "over") else "the hide has had its first hit",
+            "take back the hit first" if story.hits else "wait until the bead is hidden",
+        )
+    turn.hide_again(call.reason or "the judge said so")

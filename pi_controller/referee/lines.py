@@ -1,0 +1,68 @@
+"""One line of JSON to a mat event or a judge's call; what is neither is an `InvalidActionError` and changes nothing."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from pi_controller.games.base import InvalidActionError
+from pi_controller.mat.events import Beads, Button, HandIn, HandOut, MatEvent, Strike
+from pi_controller.referee.judge import JudgeCall
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+BUTTONS = ("toss_a", "toss_b", "ready", "shown")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class _Head(msgspec.Struct):
+    """What every line has: its time, and whether it is an event or a judge's call."""
+
+    t: float
+    event: str | None = None
+    judge: str | None = None
+
+
+_head = msgspec.json.Decoder(_Head).decode
+_event = msgspec.json.Decoder(MatEvent).decode  # pyright: ignore[reportUnknownMemberType, reportArgumentType]
+_call = msgspec.json.Decoder(JudgeCall).decode  # pyright: ignore[reportUnknownMemberType, reportArgumentType]
+
+
+def read(line: bytes) -> MatEvent | JudgeCall:
+    """Return what `line` says. The message of an error never repeats a pad: a line may tell where the bead lies."""
+    line = line.removeprefix(_BYTE_ORDER_MARK)
+    try:
+        head = _head(line)
+        if (head.event is None) == (head.judge is None):
+            raise InvalidActionError('a line has either "event" or "judge"')
+        if not math.isfinite(head.t):
+            raise InvalidActionError('"t" is a number of seconds')
+        said: MatEvent | JudgeCall = _event(line) if head.judge is None else _call(line)
+    except msgspec.ValidationError as error:
+        raise InvalidActionError(str(error)) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InvalidActionError(f"not JSON: {error}") from error
+    except RecursionError as error:
+        raise InvalidActionError("nested too deeply") from error
+    match said:
+        case HandIn(pad=pad) | HandOut(pad=pad):
+            _pads([pad])
+        case Strike(pads=pads):
+            _pads(pads)
+            if len(set(pads)) != len(pads):
+                raise InvalidActionError("a pad comes twice in pads")
+        case Beads(found=found):
+            _pads(bead.pad for bead in found if bead.pad is not None)
+        case Button(name=name) if name not in BUTTONS:
+            raise InvalidActionError("there is no such button", f"the buttons are: {', '.join(BUTTONS)}")
+        case _:
+            pass
+    return said
+
+
+def _pads(pads: Iterable[int]) -> None:
+    if any(not 1 <= pad <= 4 for pad in pads):
+        raise InvalidActionError("a pad is a whole number from 1 to 4")

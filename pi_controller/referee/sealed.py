@@ -1,0 +1,46 @@
+"""The bead's place, sealed: the only thing that holds it between the hider's ready and the hit that shows it.
+
+A `SealedBead` answers one question (`found`: is it under this pad?) and opens once the hide is over. It has no text,
+no JSON, no pickle and no copy that could carry the place away by accident.
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn, final
+
+from pi_controller.referee.opening import NONCE_BYTES, check, commitment
+
+__all__ = ["SealedBead", "check"]
+
+
+@final
+class SealedBead:
+    """The bead of one hide, under one pad (1 to 4), with the nonce that blinds its commitment."""
+
+    __slots__ = ("__nonce", "__pad", "commitment")
+
+    def __init__(self, game: str, hide: int, pad: int, nonce: bytes) -> None:
+        if len(nonce) != NONCE_BYTES:
+            raise ValueError(f"a nonce has {NONCE_BYTES} bytes")
+        self.__pad = pad
+        self.__nonce = nonce
+        self.commitment = commitment(game, hide, pad, nonce)
+
+    def found(self, pad: int) -> bool:
+        """Return whether the bead lies under `pad`; asked when a hit is taken, and when a new reading is compared."""
+        return pad == self.__pad
+
+    def open(self) -> tuple[int, str]:
+        """Return the pad and the nonce (hex): for the reveal, when the hide is over."""
+        return self.__pad, self.__nonce.hex()
+
+    def __repr__(self) -> str:
+        return "<SealedBead>"
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = object.__hash__
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("a sealed bead is not copied or written down")

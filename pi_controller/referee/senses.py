@@ -1,0 +1,53 @@
+"""What the referee remembers of the mat and never tells: the last reading, hands under pads, the sealed bead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pi_controller.mat.events import Beads
+    from pi_controller.referee.sealed import SealedBead
+    from pi_controller.referee.story import Story
+
+
+@dataclass(repr=False)
+class Senses:
+    """One referee's private memory. It is lost when the power goes, and then the mat looks again.
+
+    `reading` is the last field at rest, and None once a hand has moved since. `hands` are the pads with a hand under
+    them, true where it counts as a pass when it comes out. `since` is when the referee began to wait for `awaited`.
+    """
+
+    reading: Beads | None = None
+    hands: dict[int, bool] = field(default_factory=dict[int, bool])
+    sealed: SealedBead | None = None
+    link: bool | None = None
+    restarted: bool = False
+    awaited: tuple[str, int, int] | None = None
+    since: float = 0.0
+
+    def holds(self, story: Story) -> SealedBead | None:
+        """Return the sealed bead if it is the one the story's commitment speaks of."""
+        return self.sealed if self.sealed is not None and self.sealed.commitment == story.commit else None
+
+    def moved(self) -> None:
+        """Forget the reading: the bead may lie elsewhere now."""
+        self.reading = None
+
+    def lost(self) -> None:
+        """Forget what the board said: it is gone."""
+        self.reading = None
+        self.hands.clear()
+
+    @property
+    def place(self) -> int | None:
+        """The pad over the one bead that lies there for sure, or None. For sealing only: it goes nowhere else."""
+        reading = self.reading
+        return reading.found[0].pad if reading is not None and reading.sure and len(reading.found) == 1 else None
+
+    def wait(self, story: Story, t: float, afresh: bool = False) -> None:
+        """Note since when the referee waits for what the story needs next (a reading, or a hit)."""
+        awaited = (story.phase, story.hide, len(story.hits)) if story.question is None else None
+        if awaited != self.awaited or afresh:
+            self.awaited, self.since = awaited, t

@@ -1,0 +1,46 @@
+"""What an organiser chooses about the referee: the fouls it calls, how long it looks, how long a hit may take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, get_args
+
+from pi_controller.errors import SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Mode = Literal["automatic", "ask", "off"]
+PASS_FOULS = ("pad_skipped", "pad_twice")
+BEAD_FOULS = ("no_bead", "two_beads", "bead_off_mat")
+SENSED_FOULS = (*PASS_FOULS, *BEAD_FOULS, "time")
+"""What the mat and the clock can see, the first that applies first (booklet, chapters 2 and 12)."""
+
+
+@dataclass(frozen=True)
+class RefereeSettings:
+    """How the mat's findings are treated.
+
+    `fouls`: for each of `SENSED_FOULS` whether it is called by itself (`automatic`, also when not named), put to the
+    judge (`ask`) or left alone (`off`). `check_timeout_s`: how long after the hands are away the mat may look for the
+    bead before it asks. `hit_seconds`: time for each hit, or None.
+    """
+
+    fouls: Mapping[str, Mode] = field(default_factory=dict[str, Mode])
+    check_timeout_s: float = 3.0
+    hit_seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be meant, with every fault at once."""
+        faults = [f"the mat does not see the foul {kind!r}" for kind in self.fouls if kind not in SENSED_FOULS]
+        faults += [f"foul {kind} cannot be {mode!r}" for kind, mode in self.fouls.items() if mode not in get_args(Mode)]
+        if not 0 < self.check_timeout_s < 3600:
+            faults.append("check_timeout_s must lie between 0 and 3600 s")
+        if self.hit_seconds is not None and not 0 < self.hit_seconds < 86400:
+            faults.append("hit_seconds must lie between 0 and 86400 s")
+        if faults:
+            raise SettingsError("\n".join(faults), f"fouls {', '.join(SENSED_FOULS)}: automatic, ask or off")
+
+    def mode(self, kind: str) -> Mode:
+        """Return how the foul `kind` is treated."""
+        return self.fouls.get(kind, "automatic")

@@ -1,0 +1,147 @@
+"""The referee on a pipe, `moccasin-mat referee`: mat events and judge's calls in, facts out, a JSON object a line.
+
+Time is what the lines say: a line at `t` first lets everything happen that was due by then.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from argparse import RawDescriptionHelpFormatter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TextIO, cast
+
+import msgspec
+
+from pi_controller.arguments import Parser
+from pi_controller.errors import MatError, UsageError
+from pi_controller.games import registry
+from pi_controller.games.base import Game, IllegalActionError, InvalidActionError
+from pi_controller.games.options import from_text
+from pi_controller.referee import lines
+from pi_controller.referee.facts import Done, Fact, LinkSeen, Undone
+from pi_controller.referee.referee import Referee
+from pi_controller.referee.settings import SENSED_FOULS, Mode, RefereeSettings
+from pi_controller.referee.story import Story, blank, tell_batch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+NAME = "dakota"
+"""The game whose hides this referee knows."""
+_HELP = """one line in:
+  {"t": 3.2, "event": "hand_in" | "hand_out", "pad": 1}
+  {"t": 9.0, "event": "beads", "found": [{"pad": 3, "marked": true}]}
+  {"t": 9.5, "event": "button", "name": "toss_a" | "toss_b" | "ready" | "shown"}
+  {"t": 14.1, "event": "strike", "pads": [2]}
+  {"t": 15.0, "event": "link", "up": false, "why": "..."}
+  {"t": 20.0, "judge": "action", "action": {"do": "hit", "found": true}}
+  {"t": 21.0, "judge": "answer", "answer": "play_on"}
+  {"t": 22.0, "judge": "undo" | "hide_again"}"""
+
+
+class Pipe:
+    """One game refereed from lines; `out` is called with each object to print."""
+
+    def __init__(self, game: Game[Any], referee: Referee, out: Callable[[dict[str, Any]], None]) -> None:
+        self.game = game
+        self.story: Story = replace(blank(game), link=True)  # whoever writes events has a board
+        self._referee = referee
+        self._out = out
+        self._told: list[tuple[Story, list[Fact]]] = []
+
+    def line(self, line: bytes) -> bool:
+        """Take in a line; return whether it could be taken."""
+        try:
+            said = lines.read(line)
+            self._pass(said.t)
+            facts = self._referee.decide(self.story, said)
+        except (InvalidActionError, IllegalActionError) as error:
+            self._out({"error": {"kind": error.code, "message": _one_line(error)}})
+            return False
+        self._tell(facts)
+        if any(isinstance(fact, Undone) for fact in facts):
+            self._tell(self._referee.tick(self.story, said.t))
+        return True
+
+    def end(self) -> None:
+        """The lines have ended: the mat gets the time it would have had to look for the bead, and then asks."""
+        due = self._referee.due(self.story)
+        if due is not None and self.story.phase == "check":
+            self._tell(self._referee.tick(self.story, due))
+
+    def _pass(self, t: float) -> None:
+        while (due := self._referee.due(self.story)) is not None and due <= t:
+            facts = self._referee.tick(self.story, due)
+            if not facts:
+                return
+            self._tell(facts)
+
+    def _tell(self, facts: list[Fact]) -> None:
+        if not facts:
+            return
+        before, batch = self.story, len(self._told) + 1
+        links: list[Fact] = []
+        for fact in facts:
+            if isinstance(fact, Undone):
+                # the same as the journal's fold: back to before that batch, and the link as it is
+                before = self._told[fact.batch - 1][0]
+                links = [f for _, told in self._told[fact.batch - 1 :] for f in told if isinstance(f, LinkSeen)]
+        self.story = tell_batch(self.game, before, batch, [*links, *facts])
+        self._told.append((before, facts))
+        story = before
+        for fact in facts:
+            story = tell_batch(self.game, story, batch, [fact])
+            self._out(self._shown(fact, story))
+
+    def _shown(self, fact: Fact, story: Story) -> dict[str, Any]:
+        shown = cast("dict[str, Any]", msgspec.to_builtins(fact))
+        if isinstance(fact, Done):
+            return {"t": fact.t, **shown, "calls": fact.calls, "state": self.game.sheet(story.state)}
+        return shown
+
+
+def run(game: Game[Any], referee: Referee, source: Iterable[bytes], out: TextIO) -> int:
+    """Referee one game; return 0 when every line could be taken, 2 otherwise. Blank lines are skipped."""
+
+    def write(answer: dict[str, Any]) -> None:
+        out.write(msgspec.json.encode(answer).decode() + "\n")
+        out.flush()
+
+    pipe = Pipe(game, referee, write)
+    taken = [pipe.line(line) for line in source if line.strip()]
+    pipe.end()
+    return 0 if all(taken) else 2
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run `moccasin-mat referee GAME [--set OPTION=VALUE]... [--foul KIND=MODE]...`; return its exit status."""
+    parser = Parser(
+        "referee", "Judge mat events from standard input: a JSON object a line in, what follows a line out."
+    )
+    parser.formatter_class, parser.epilog = RawDescriptionHelpFormatter, _HELP
+    parser.add_argument("game", metavar="GAME", help=NAME)
+    parser.add_argument(
+        "--set", metavar="OPTION=VALUE", action="append", default=[], help="choose an option of the game"
+    )
+    parser.add_argument(
+        "--foul",
+        metavar="KIND=MODE",
+        action="append",
+        default=[],
+        help=f"automatic, ask or off for one of {', '.join(SENSED_FOULS)}",
+    )
+    args = parser.parse_args(argv)
+    game = registry.game(args.game, from_text(args.set))
+    if game.name != NAME:
+        raise UsageError(f"the referee does not know the hides of {game.name}", f"it knows {NAME}")
+    seconds = game.settings["hit_seconds"]
+    settings = RefereeSettings(
+        fouls=cast("dict[str, Mode]", from_text(args.foul)),
+        hit_seconds=float(seconds) if isinstance(seconds, int | float) else None,
+    )
+    return run(game, Referee(game, settings, secrets.token_bytes), sys.stdin.buffer, sys.stdout)
+
+
+def _one_line(error: MatError) -> str:
+    return f"{error.what}; {error.todo}" if error.todo else error.what

@@ -1,0 +1,86 @@
+"""One input's turn: the facts it gives rise to, and the story as they leave it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_controller.referee.facts import Commit, Done, Fact, FoulSeen, HideAgain, Reveal, Source, Void
+from pi_controller.referee.opening import NONCE_BYTES
+from pi_controller.referee.sealed import SealedBead
+from pi_controller.referee.story import Story, tell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_controller.games.base import Action, Game
+    from pi_controller.referee.senses import Senses
+    from pi_controller.referee.settings import RefereeSettings
+
+
+class Turn:
+    """Facts in the making. Nothing here is true before the journal has it."""
+
+    def __init__(
+        self,
+        game: Game[Any],
+        settings: RefereeSettings,
+        random_bytes: Callable[[int], bytes],
+        *,
+        senses: Senses,
+        story: Story,
+        t: float,
+    ) -> None:
+        self.game = game
+        self.settings = settings
+        self.senses = senses
+        self.story = story
+        self.t = t
+        self.facts: list[Fact] = []
+        self._random_bytes = random_bytes
+
+    @property
+    def sealed(self) -> SealedBead | None:
+        """The bead that the story's commitment speaks of, if it is held."""
+        return self.senses.holds(self.story)
+
+    def add(self, fact: Fact) -> None:
+        """Conclude a fact."""
+        self.story = tell(self.game, self.story, fact)
+        self.facts.append(fact)
+
+    def play(self, action: Action, by: Source) -> None:
+        """Take an action of the game; a hide it settles is opened. Raises the game's errors and adds nothing then."""
+        _, calls = self.game.play(self.story.state, action)
+        if action.get("do") == "foul":
+            self.add(FoulSeen(self.t, str(action["kind"]), str(action["by"])))
+        self.add(Done(self.t, dict(action), calls, by))
+        if self.story.phase in ("show", "over"):
+            self._open()
+
+    def foul(self, kind: str, by: Source) -> None:
+        """Settle a foul: running out of time is the hitter's, all else the mat can see is the hider's."""
+        self.play({"do": "foul", "by": "hitter" if kind == "time" else "hider", "kind": kind}, by)
+
+    def seal(self, pad: int) -> None:
+        """Commit to the bead under `pad`."""
+        bead = SealedBead(self.game.name, self.story.hide, pad, self._random_bytes(NONCE_BYTES))
+        self.senses.sealed = bead
+        self.add(Commit(self.t, self.story.hide, bead.commitment))
+
+    def void(self, why: str) -> None:
+        """Withdraw the commitment, if there is one."""
+        if self.story.commit is not None:
+            self.add(Void(self.t, why))
+
+    def hide_again(self, why: str, by: Source = "judge") -> None:
+        """Start the hide over."""
+        self.void(why)
+        self.add(HideAgain(self.t, why, by))
+
+    def _open(self) -> None:
+        bead = self.sealed
+        if bead is None:
+            self.void("the mat no longer knows where the bead lay")
+            return
+        pad, nonce = bead.open()
+        self.add(Reveal(self.t, self.story.hide, pad, nonce))

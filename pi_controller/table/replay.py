@@ -1,0 +1,187 @@
+"""A journalled game told again, `moccasin-mat replay`: hide by hide in plain text, or a JSON object a record.
+
+The journal is only looked at; a table may go on writing it meanwhile. What was undone is shown, marked `taken back`.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, TextIO, cast
+
+import msgspec
+
+from pi_controller.arguments import Parser
+from pi_controller.errors import JournalError, MatError, UsageError
+from pi_controller.games import registry
+from pi_controller.referee.facts import (
+    Answer,
+    Done,
+    Fact,
+    FoulSeen,
+    HideAgain,
+    LinkSeen,
+    Opened,
+    Question,
+    Ready,
+    Reveal,
+    Undone,
+    Void,
+)
+from pi_controller.referee.opening import check
+from pi_controller.referee.story import Story, blank, tell_batch
+from pi_controller.table.fold import batches, effective, undone
+from pi_controller.table.journal import Journal
+from pi_controller.table.view import View, view_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pi_controller.games.base import Game
+
+Record = tuple[int, int, Fact]
+
+
+def told(game: Game[Any], records: Sequence[Record]) -> Iterator[tuple[Record, bool, Story]]:
+    """Yield each record, whether it counts, and the story after it (of an undone record: as it was then)."""
+    gone = undone(batches((batch, fact) for _, batch, fact in records))
+    so_far: list[tuple[int, Fact]] = []
+    story = blank(game)
+    for seq, batch, fact in records:
+        so_far.append((batch, fact))
+        if isinstance(fact, Undone):
+            story = blank(game)
+            for number, facts in effective(so_far):
+                story = tell_batch(game, story, number, facts)
+        else:
+            story = tell_batch(game, story, batch, (fact,))
+        yield (seq, batch, fact), batch not in gone, story
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run `moccasin-mat replay JOURNAL [--to N] [--json]`; return its exit status."""
+    parser = Parser("replay", "Show a journalled game hide by hide. The journal is only read.")
+    parser.add_argument("journal", metavar="JOURNAL", help="the file")
+    parser.add_argument("--to", metavar="N", type=int, help="stop after record N, the number at the left")
+    parser.add_argument("--json", action="store_true", help="each record as a line of JSON, then the last picture")
+    args = parser.parse_args(argv)
+    if args.to is not None and args.to < 1:
+        raise UsageError("there is no record before the first", "--to takes a number from 1")
+    with Journal(args.journal, read_only=True) as journal:
+        opened = journal.opened()
+        if opened is None:
+            raise JournalError(f"journal {journal.path.name} holds no game yet", "play first")
+        game = registry.game(opened.game, opened.options)
+        records = list(journal.records(args.to))
+    try:
+        (_as_json if args.json else _as_text)(game, records, sys.stdout)
+    except MatError as error:
+        raise JournalError(
+            f"journal {journal.path.name} does not follow the rules of {game.name} {game.version}: {error.what}",
+            f"it was written by {opened.game} {opened.version}",
+        ) from error
+    return 0
+
+
+def _as_json(game: Game[Any], records: Sequence[Record], out: TextIO) -> None:
+    story = blank(game)
+    for (seq, batch, fact), counts, story in told(game, records):  # noqa: B007 - the last one is the picture
+        body = cast("dict[str, Any]", msgspec.to_builtins(fact))
+        _line(out, {"seq": seq, "batch": batch, "counts": counts, **body})
+    _line(out, {"view": msgspec.to_builtins(view_of(game, story, len(records)))})
+
+
+def _line(out: TextIO, value: dict[str, Any]) -> None:
+    out.write(msgspec.json.encode(value).decode() + "\n")
+
+
+def _as_text(game: Game[Any], records: Sequence[Record], out: TextIO) -> None:
+    before = blank(game)
+    hide, view = 0, view_of(game, before, 0)
+    for (seq, _, fact), counts, story in told(game, records):
+        view = view_of(game, story, seq)
+        if isinstance(fact, Opened):
+            out.write(f"{game.name} {fact.version}: {_team(view, 'A')} (A) and {_team(view, 'B')} (B)\n{fact.source}\n")
+            chosen = {name: value for name, value in fact.options.items() if value != _default(game, name)}
+            out.write("".join(f"{name} = {value}\n" for name, value in chosen.items()))
+        said = _say(game, before, fact, view)
+        line = f"{seq:>5}  {said}{'' if counts else '   (taken back)'}\n" if said else ""
+        heading = ""
+        if story.hide != hide and story.phase in ("hide", "check"):
+            hide = story.hide
+            heading = f"\nHide {hide}: {_team(view, view.hider)} hides\n{_sticks(view)}\n"
+        # ready may begin a hide that nobody announced: what it says belongs to the new one
+        out.write(heading + line if isinstance(fact, Ready) else line + heading)
+        before = story
+    out.write(f"\n{_end(view)}\n{_sticks(view)}\n")
+
+
+def _sticks(view: View) -> str:
+    """Return the sticks as they lie: long ones upright, points as stars."""
+    rows = [(f"{_team(view, team)} ({team})", view.long[team], "*" * view.short[team]) for team in ("A", "B")]
+    rows.insert(1, ("middle", view.middle, ""))
+    width = max(len(name) for name, _, _ in rows)
+    return "\n".join(f"       {name:<{width}}  {'|' * n:<20} {n:>2}  {points}".rstrip() for name, n, points in rows)
+
+
+def _say(game: Game[Any], before: Story, fact: Fact, view: View) -> str:
+    """Return what a record says in one line; nothing for what goes without saying."""
+    match fact:
+        case Done():
+            return _action(before, fact)
+        case FoulSeen(foul=foul, by=by):
+            return f"foul of the {by}: {_words(foul)}"
+        case Question(about=about, choices=choices, pads=pads, foul=foul):
+            details = _words(foul) if foul else ", ".join(f"pad {pad}" for pad in pads)
+            return f"asked: {_words(about)}{f' ({details})' if details else ''}; {', '.join(choices)}?"
+        case Answer(answer=answer):
+            return f"judge: {_words(answer)}"
+        case Reveal(hide=hide, pad=pad, nonce=nonce):
+            sealed = check(before.commit or "", game.name, hide, pad, nonce)
+            return f"the bead lay under pad {pad}; " + ("as sealed" if sealed else "NOT as sealed")
+        case Void(why=why):
+            return f"the seal is withdrawn: {why}"
+        case HideAgain(why=why):
+            return f"hide again: {_words(why)}"
+        case Undone(batch=_, reason=reason):
+            return f"judge: taken back{f' ({reason})' if reason else ''}; hide {view.hide} goes on"
+        case Ready() if before.passes:
+            return f"the hand went under {' '.join(map(str, before.passes))}"
+        case LinkSeen(up=up, why=why):
+            return f"the board is {'there' if up else 'gone'}{f': {why}' if why else ''}"
+        case _:
+            return ""
+
+
+def _action(before: Story, fact: Done) -> str:
+    action = fact.action
+    match action.get("do"):
+        case "toss":
+            said = f"the toss: {action['winner']}"
+        case "hit":
+            pad = f", pad {action['pad']}" if "pad" in action else ""
+            said = f"{before.owed} hit{pad}: {'found' if action['found'] else 'missed'}"
+        case _:
+            said = f"settled as a foul of the {action.get('by')}: {_words(str(action.get('kind')))}"
+            said += " (the hide before)" if action.get("hide") == "last" else ""
+    by = "" if fact.by == "sensor" else f" [{fact.by}]"
+    called = f" -> {', '.join(_words(word) for word in fact.calls)}" if fact.calls else ""
+    return said + by + called
+
+
+def _end(view: View) -> str:
+    if view.winner:
+        return f"{_team(view, view.winner)} has won {max(view.short.values())} to {min(view.short.values())}"
+    asked = f"; asked: {_words(view.question.about)}" if view.question else ""
+    return f"In progress: hide {view.hide}, {view.phase}{asked}"
+
+
+def _team(view: View, team: str | None) -> str:
+    return view.teams.get(team or "", team or "nobody")
+
+
+def _default(game: Game[Any], name: str) -> object:
+    return next((option.default for option in game.options if option.name == name), None)
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")

@@ -1,0 +1,207 @@
+"""Stories of hides in plain text, tests/scenarios: each line is something that happens, `->` what must follow from it.
+
+`= A 4, phase hit` states how the table stands. What follows must be told whole: an unlisted action, foul, question,
+seal or reveal fails the story as a missing one does.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from pi_controller.errors import MatError
+from pi_controller.games.registry import game
+from pi_controller.mat.events import Bead, Beads, Blind, Button, HandIn, HandOut, Link, Strike
+from pi_controller.referee.facts import Done, FoulSeen, Question, Reveal
+from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
+from pi_controller.referee.referee import Referee
+from pi_controller.referee.settings import RefereeSettings
+from pi_controller.table.fold import fold
+from pi_controller.table.journal import Journal
+from pi_controller.table.table import Table
+
+SCENARIOS = sorted(
+    path for path in (Path(__file__).parent.parent / "scenarios").glob("*.txt") if path.stem != "chapter11"
+)
+QUIET = {"opened", "hand_pass", "ready", "struck", "answer", "link"}
+
+
+def told(fact):
+    kind = fact.__struct_config__.tag
+    match fact:
+        case Done(action=action, calls=calls):
+            action = dict(action)
+            words = [action.pop("do")]
+            if words == ["hit"]:
+                words.append("found" if action.pop("found") else "missed")
+            words += [str(action[key]) for key in ("winner", "by", "kind", "hide", "pad") if key in action]
+            return f"action {' '.join(words)}" + (f": {', '.join(calls)}" if calls else "")
+        case FoulSeen(foul=foul):
+            return f"foul {foul}"
+        case Question(about=about, choices=choices, pads=pads, foul=foul):
+            return " ".join(["question", about, *filter(None, [foul]), *map(str, pads)]) + f": {' '.join(choices)}"
+        case Reveal(pad=pad):
+            return f"reveal {pad}"
+        case _:
+            return kind
+
+
+class Scene:
+    """A table and what is done at it."""
+
+    def __init__(self, path):
+        self.path = path
+        self.game = game("dakota")
+        self.fouls = {}
+        self.t = 0.0
+        self.nonces = 0
+        self.journal = Journal(path)
+        self.table = None
+
+    def start(self):
+        if self.table is None:
+            self.sit()
+
+    def random_bytes(self, n):
+        self.nonces += 1
+        return self.nonces.to_bytes(n, "big")
+
+    def sit(self):
+        settings = RefereeSettings(fouls=self.fouls)
+        referee = Referee(self.game, settings, self.random_bytes)
+        self.table = Table(self.journal, self.game, {"A": "Red", "B": "Blue"}, referee, self.t)
+
+    def do(self, words):
+        """Do what a line says; return the facts that follow."""
+        if words[0] == "foul":
+            self.fouls[words[1]] = words[2]
+            return []
+        self.start()
+        self.t += 0.1
+        before = self.journal.seq
+        if words == ["restart"]:
+            self.journal.close()
+            self.journal = Journal(self.path)
+            self.t = 1000.0 - self.t  # another boot, another clock
+            self.sit()
+        elif words[0] == "wait":
+            self.t += float(words[1]) - 0.1
+            self.table.tick(self.t)
+        elif words[0] in ("judge", "answer", "undo"):
+            self.table.judge(self.call(words))
+        else:
+            for event in self.events(words):
+                self.table.mat_event(event)
+            self.table.tick(self.t)
+        return [fact for seq, _, fact in self.journal.records() if seq > before]
+
+    def call(self, words):
+        match words:
+            case ["answer", answer]:
+                return JudgeAnswer(self.t, answer)
+            case ["undo"]:
+                return JudgeUndo(self.t)
+            case ["judge", "hide", "again"]:
+                return JudgeHideAgain(self.t)
+            case ["judge", "hit", found, *pad]:
+                pads = {"pad": int(pad[0])} if pad else {}
+                return JudgeAction(self.t, {"do": "hit", "found": found == "found", **pads})
+            case ["judge", "foul", by, kind, *hide]:
+                return JudgeAction(
+                    self.t, {"do": "foul", "by": by, "kind": kind, **({"hide": hide[0]} if hide else {})}
+                )
+            case ["judge", do, team]:
+                return JudgeAction(self.t, {"do": do, "winner": team})
+        raise AssertionError(words)
+
+    def events(self, words):
+        t = self.t
+        match words:
+            case ["toss", team]:
+                return [Button(t, f"toss_{team.lower()}")]
+            case ["hands"]:
+                return [event for pad in (1, 2, 3, 4) for event in self.events(["hand", str(pad)])]
+            case ["hand", "in", pad]:
+                return [HandIn(t, int(pad))]
+            case ["hand", "out", pad]:
+                return [HandOut(t, int(pad))]
+            case ["hand", pad]:
+                return [HandIn(t, int(pad)), HandOut(t, int(pad))]
+            case ["bead", "off"]:
+                return [Beads(t, (Bead(None),))]
+            case ["bead" | "beads", *pads]:
+                return [Beads(t, tuple(Bead(int(pad), marked=True) for pad in pads))]
+            case ["no", "bead"]:
+                return [Beads(t, ())]
+            case ["unsure", "bead", pad]:
+                return [Beads(t, (Bead(int(pad)),), sure=False)]
+            case ["strike", *pads, "doubtful"]:
+                return [Strike(t, tuple(map(int, pads)), sure=False)]
+            case ["strike", *pads]:
+                return [Strike(t, tuple(map(int, pads)))]
+            case ["blind"]:
+                return [Blind(t - 0.05, t)]
+            case ["link", "up"]:
+                return [Link(t, up=True)]
+            case ["link", "down"]:
+                return [Link(t, up=False, why="unplugged")]
+            case ["ready" | "shown" as name]:
+                return [Button(t, name)]
+        raise AssertionError(words)
+
+    def stands(self, name):
+        view = self.table.view
+        if name in ("A", "B"):
+            return view.long[name]
+        return getattr(view, name)
+
+
+def steps(text):
+    """Yield (line number, what happens, what must follow, how things stand)."""
+    happens, number, expected, states = "", 0, [], []
+    for n, line in enumerate([*text.splitlines(), "end"], 1):
+        line = line.partition("#")[0].strip()  # noqa: PLW2901
+        if not line:
+            continue
+        for mark, into in (("->", expected), ("=", states)):
+            if line.startswith(mark):
+                into.append(line.removeprefix(mark).strip())
+                break
+        else:
+            yield number, happens, expected, states
+            happens, arrow, follows = (part.strip() for part in line.partition("->"))
+            number, expected, states = n, [follows] if arrow else [], []
+
+
+@pytest.fixture
+def scene(tmp_path):
+    scene = Scene(tmp_path / "journal.sqlite")
+    yield scene
+    scene.journal.close()
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+def test_scenario(path, scene):
+    for number, happens, expected, states in steps(path.read_text("utf-8")):
+        where = f"{path.name}:{number}: {happens}"
+        line, refused, code = (part.strip() for part in happens.partition("refused:"))
+        if refused:
+            story = scene.table and scene.table.story
+            with pytest.raises(MatError) as error:
+                scene.do(line.split())
+            assert error.value.code == code, where
+            assert story is None or scene.table.story == story, where
+            continue
+        facts = scene.do(line.split()) if line else []
+        assert [told(fact) for fact in facts if fact.__struct_config__.tag not in QUIET] == expected, where
+        for state in states:
+            for name, value in (pair.split() for pair in state.split(",")):
+                assert str(scene.stands(name)) == value, f"{where}: {name}"
+        if scene.table:
+            view = scene.table.view
+            assert sum(view.long.values()) + view.middle == 20, where
+            assert fold(scene.game, scene.journal.read()) == scene.table.story, where
+            assert scene.table.armed == (view.phase == "hit" and view.question is None), where
+
+
+def test_there_are_scenarios():
+    assert len(SCENARIOS) >= 10

@@ -1,0 +1,146 @@
+"""The same hide with the bead at each of the four places: all that leaves the table is the same until the hit."""
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pi_controller.errors import MatError
+from pi_controller.games.registry import game
+from pi_controller.mat.events import Bead, Beads, Blind, Button, HandIn, HandOut, Link, Strike
+from pi_controller.referee.facts import Commit, Reveal
+from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
+from pi_controller.referee.referee import Referee
+from pi_controller.table.journal import Journal
+from pi_controller.table.table import Table
+
+HASH = "0" * 64
+
+
+class Memory:
+    """A journal without a disk."""
+
+    def __init__(self):
+        self.facts = []
+        self.batch = 0
+
+    seq = property(lambda self: len(self.facts))
+
+    def append(self, facts):
+        self.batch += 1
+        self.facts += [(self.batch, fact) for fact in facts]
+        return self.batch
+
+    def read(self):
+        return iter(self.facts)
+
+    def opened(self):
+        return None
+
+
+def written(events, place, journal=None):
+    """Play `events` with every bead moved by `place` and return all facts, views and errors, commitments masked."""
+    dakota = game("dakota")
+    count = iter(range(10**6))
+    out = []
+    hashes = set()
+    table = Table(
+        journal or Memory(),
+        dakota,
+        {"A": "Red", "B": "Blue"},
+        Referee(dakota, None, lambda n: next(count).to_bytes(n, "big")),
+    )
+    for n, event in enumerate(events):
+        match event:
+            case Beads(t=t, found=found, sure=sure):
+                moved = tuple(Bead(bead.pad and (bead.pad + place - 1) % 4 + 1, bead.marked) for bead in found)
+                said = Beads(t, moved, sure)
+            case _:
+                said = event
+        facts = []
+        try:
+            facts = table.judge(said) if isinstance(said, JudgeCall) else table.mat_event(said)
+        except MatError as error:
+            out.append(str(error).encode())
+        facts += table.tick(n * 0.5)
+        hashes |= {fact.hash for fact in facts if isinstance(fact, Commit)}
+        if any(isinstance(fact, Reveal) for fact in facts):
+            break
+        out += [msgspec.json.encode(fact) for fact in facts] + [msgspec.json.encode(table.view)]
+        out += [repr(table.story).encode(), repr(table._referee).partition(" at 0x")[0].encode()]
+    for sealed in hashes:
+        out = [line.replace(sealed.encode(), HASH.encode()) for line in out]
+    return out
+
+
+JudgeCall = JudgeAction | JudgeAnswer | JudgeUndo | JudgeHideAgain
+
+
+def a_hide():
+    yield Link(0.0, up=True)
+    yield Button(0.1, "toss_a")
+    for n, pad in enumerate((3, 1, 4, 2)):
+        yield HandIn(1.0 + n, pad)
+        yield Beads(1.2 + n, (Bead(1, marked=True, x_mm=12.5, y_mm=-3.0),) if n else ())
+        yield HandOut(1.5 + n, pad)
+        yield Beads(1.7 + n, (Bead(1, marked=True),))
+    yield Button(6.0, "ready")
+    yield Beads(7.0, (Bead(1),))
+
+
+@pytest.mark.parametrize(
+    "then",
+    [
+        [],
+        [Beads(8.0, (Bead(2),)), JudgeAnswer(9.0, "play_on")],
+        [Beads(8.0, (Bead(2),)), JudgeAnswer(9.0, "2")],
+        [Beads(8.0, ()), JudgeAnswer(9.0, "hide_again")],
+        [Strike(8.0, (1, 2)), Strike(8.1, (1,)), JudgeAnswer(9.0, "none")],
+        [Link(8.0, up=False, why="unplugged"), Link(9.0, up=True), JudgeAnswer(9.5, "none"), Beads(10.0, (Bead(1),))],
+        [JudgeHideAgain(8.0)],
+        [JudgeAction(8.0, {"do": "hit", "found": False}), JudgeUndo(9.0), JudgeUndo(9.0)],
+        [JudgeAction(8.0, {"do": "hit", "found": False, "pad": 9})],
+    ],
+    ids=lambda then: "-".join(type(event).__name__ for event in then) or "sealed",
+)
+def test_four_places_one_story(tmp_path, then):
+    told, sizes = [], set()
+    for place in range(4):
+        path = tmp_path / f"{place}.sqlite"
+        with Journal(path) as journal:
+            told.append(written([*a_hide(), *then], place, journal))
+            sizes.add(path.with_name(f"{place}.sqlite-wal").stat().st_size)
+    assert len(sizes) == 1
+    assert any(HASH.encode() in line for line in told[0])
+    assert told[0] == told[1] == told[2] == told[3]
+
+
+def test_the_reveal_is_what_differs():
+    """The comparison can fail: with the hits in it, the four stories part."""
+    hits = [Strike(8.0, (1,)), Strike(9.0, (2,)), Button(10.0, "shown")]
+    told = {tuple(written([*a_hide(), *hits], place)) for place in range(4)}
+    assert len(told) > 1
+
+
+pads = st.integers(1, 4)
+beads = st.lists(st.builds(Bead, st.none() | pads, st.booleans()), max_size=2).map(tuple)
+times = st.floats(0, 100)
+quiet_events = st.one_of(
+    st.builds(HandIn, times, pads),
+    st.builds(HandOut, times, pads),
+    st.builds(Beads, times, beads, st.booleans()),
+    st.builds(Button, times, st.sampled_from(["toss_a", "ready", "ready", "shown"])),
+    st.builds(Blind, times, times),
+    st.builds(Link, times, st.booleans()),
+    st.builds(Strike, times, st.just((1, 3))),
+    st.builds(JudgeAnswer, times, st.sampled_from(["none", "play_on", "hide_again", "foul"])),
+    st.builds(JudgeHideAgain, times),
+    st.builds(JudgeUndo, times),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(events=st.lists(quiet_events, max_size=40), place=st.integers(1, 3), hidden=st.booleans())
+def test_any_events_tell_the_same_story_for_another_place(events, place, hidden):
+    events = [*a_hide(), *events] if hidden else events
+    assert written(events, 0) == written(events, place)

@@ -1,0 +1,351 @@
+"""The journal is the game: what it took is there whole, nothing is ever changed, and every failure says what to do."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from pi_controller.errors import JournalError
+from pi_controller.referee.facts import (
+    Answer,
+    Commit,
+    Done,
+    FoulSeen,
+    HandPass,
+    HideAgain,
+    LinkSeen,
+    Opened,
+    Question,
+    Ready,
+    Reveal,
+    Shown,
+    Struck,
+    Undone,
+    Void,
+)
+from pi_controller.table.journal import APPLICATION_ID, Journal
+
+OPENED = Opened(0.0, "dakota", "1", "booklet", {"points": 5, "hit_seconds": None}, {"A": "Red", "B": "Blå"})
+EVERY_KIND = [
+    [OPENED],
+    [LinkSeen(0.5, up=True)],
+    [Done(1.0, {"do": "toss", "winner": "A"}, (), "sensor")],
+    [HandPass(2.0, 1)],
+    [Ready(3.0), Commit(3.0, 1, "ab" * 32)],
+    [Struck(4.0, (2, 3), 7.5), Question(4.0, "two_struck", ("2", "3", "none"), (2, 3))],
+    [Answer(5.0, "two_struck", "2"), Done(5.0, {"do": "hit", "found": True, "pad": 2}, ("x",), "judge")],
+    [Reveal(5.0, 1, 2, "cd" * 32), Shown(6.0)],
+    [FoulSeen(6.5, "no_bead", "hider"), Void(7.0, "because")],
+    [HideAgain(8.0, "restart", "restart")],
+    [Undone(9.0, 3, "judge", "misread", 2)],
+]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "game.sqlite"
+
+
+def filled(path, batches=EVERY_KIND):
+    with Journal(path) as journal:
+        for facts in batches:
+            journal.append(facts)
+    return path
+
+
+def pairs(batches):
+    return [(number, fact) for number, facts in enumerate(batches, 1) for fact in facts]
+
+
+def test_gives_back_what_it_took(path):
+    with Journal(path) as journal:
+        assert [journal.append(facts) for facts in EVERY_KIND] == list(range(1, len(EVERY_KIND) + 1))
+        assert list(journal.read()) == pairs(EVERY_KIND)
+    with Journal(path) as journal:
+        assert list(journal.read()) == pairs(EVERY_KIND)
+        assert (journal.seq, journal.batch) == (len(pairs(EVERY_KIND)), len(EVERY_KIND))
+        assert journal.opened() == OPENED
+        assert list(journal.read(to=3)) == pairs(EVERY_KIND)[:3]
+        assert journal.append([Ready(10.0)]) == len(EVERY_KIND) + 1
+
+
+def test_every_commit_is_on_disk_before_it_counts(path):
+    with Journal(path) as journal:
+        db = journal._open_db()
+        assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert db.execute("PRAGMA synchronous").fetchone() == (2,)
+
+
+def test_a_killed_writer_has_written_what_it_acknowledged(path):
+    code = (
+        "import sys, os, signal; from pi_controller.table.journal import Journal; "
+        "from pi_controller.referee.facts import Ready; j = Journal(sys.argv[1]);\n"
+        "for n in range(40):\n"
+        "    j.append([Ready(float(n)), Ready(n + 0.5)]); print(n, flush=True)\n"
+        "    if n == 25: os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False)
+    assert done.returncode == -9, done.stderr
+    acknowledged = len(done.stdout.split())
+    with Journal(path) as journal:
+        assert journal.batch == acknowledged == 26
+        assert journal.seq == 52
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE facts SET body = '{}' WHERE seq = 1",
+        "DELETE FROM facts",
+        "INSERT OR REPLACE INTO facts VALUES (2, 1, 0, 'shown', '{}')",
+        "INSERT INTO facts VALUES (99, 99, 0, 'shown', '{}')",
+        "INSERT INTO facts VALUES (3, 1, 0, 'shown', '{}')",
+    ],
+)
+def test_nothing_is_ever_changed(path, statement):
+    filled(path, EVERY_KIND[:2])
+    db = sqlite3.connect(path)
+    with pytest.raises(sqlite3.IntegrityError, match="append only"):
+        db.execute(statement)
+    db.close()
+
+
+def test_two_tables_cannot_write_one_journal(path):
+    with Journal(path), pytest.raises(JournalError, match="another table is writing"):
+        Journal(path)
+    Journal(path).close()
+
+
+def test_two_processes_cannot_write_one_journal(path):
+    code = "import sys; from pi_controller.table.journal import Journal; Journal(sys.argv[1])"
+    with Journal(path):
+        done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False)
+    assert "another table is writing" in done.stderr
+
+
+def test_held_by_another_program(path):
+    with Journal(path) as journal:
+        journal.append([OPENED])
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(JournalError, match="another program holds it"):
+            journal.append([Ready(1.0)])
+        other.execute("ROLLBACK")
+        other.close()
+        assert journal.append([Ready(1.0)]) == 2
+        assert list(journal.read()) == [(1, OPENED), (2, Ready(1.0))]
+
+
+def test_another_program_wrote_to_it(path):
+    with Journal(path) as journal:
+        journal.append([OPENED])
+        other = sqlite3.connect(path)
+        other.execute('INSERT INTO facts VALUES (2, 2, 1.0, \'ready\', \'{"kind":"ready","t":1.0}\')')
+        other.commit()
+        other.close()
+        for _ in range(2):
+            with pytest.raises(JournalError, match="does not follow the last one"):
+                journal.append([Ready(2.0)])
+        journal.reopen()
+        assert journal.append([Ready(2.0)]) == 3
+        assert [fact for _, fact in journal.read()] == [OPENED, Ready(1.0), Ready(2.0)]
+
+
+def test_a_full_disk_takes_nothing_of_the_batch(path):
+    with Journal(path) as journal:
+        journal.append([OPENED])
+        db = journal._open_db()
+        db.execute(f"PRAGMA max_page_count = {db.execute('PRAGMA page_count').fetchone()[0]}")
+        with pytest.raises(JournalError, match="disk is full") as error:
+            journal.append([Void(float(n), "x" * 500) for n in range(50)])
+        assert error.value.todo
+        assert (journal.seq, journal.batch) == (1, 1)
+        assert list(journal.read()) == [(1, OPENED)]
+        db.execute("PRAGMA max_page_count = 1000000")
+        journal.reopen()
+        assert journal.append([Ready(1.0)]) == 2
+
+
+def test_a_write_the_system_refuses_takes_nothing_of_the_batch(path):
+    """A limit on the size of files is the nearest to a disk that is full in the middle of a write."""
+    code = (
+        "import sys, resource; from pi_controller.table.journal import Journal; from pi_controller.errors import *\n"
+        "from pi_controller.referee.facts import Ready, Void\n"
+        "j = Journal(sys.argv[1]); j.append([Ready(0.0)])\n"
+        "soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (60000, hard))\n"
+        "n = 1\n"
+        "try:\n"
+        "    while n < 1000: j.append([Void(float(n), 'x' * 300)] * 5); n += 1\n"
+        "except JournalError as error: print(n, error.what)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard)); j.reopen()\n"
+        "assert j.batch == n, (j.batch, n)\n"
+        "j.append([Ready(1.0)]); print('well', len(list(j.read())) == 1 + 5 * (n - 1) + 1)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False)
+    assert "it cannot be written: the disk" in done.stdout, done.stdout + done.stderr
+    assert "well True" in done.stdout, done.stdout + done.stderr
+
+
+def as_nobody(function):
+    """Run without root's right to write anything."""
+    if os.geteuid():
+        return function()
+    os.seteuid(65534)
+    try:
+        return function()
+    finally:
+        os.seteuid(0)
+
+
+@pytest.fixture
+def public_folder():
+    folder = Path(tempfile.mkdtemp())
+    yield folder
+    folder.chmod(0o700)
+    shutil.rmtree(folder)
+
+
+def test_read_only(public_folder):
+    path = filled(public_folder / "game.sqlite")
+    path.chmod(0o444)
+    (public_folder / "game.sqlite.lock").chmod(0o666)
+    public_folder.chmod(0o777)
+
+    def open_it():
+        with pytest.raises(JournalError, match="read-only"):
+            Journal(path)
+
+    as_nobody(open_it)
+
+
+def test_a_journal_on_a_medium_that_takes_no_writes_can_be_looked_at(public_folder):
+    path = filled(public_folder / "game.sqlite")
+    path.chmod(0o444)
+    public_folder.chmod(0o555)
+
+    def look():
+        with Journal(path, read_only=True) as journal:
+            return list(journal.read())
+
+    assert as_nobody(look) == pairs(EVERY_KIND)
+
+    def write():
+        with pytest.raises(JournalError, match="cannot be opened"):
+            Journal(path)
+
+    path.with_name("game.sqlite.lock").unlink()
+    as_nobody(write)
+
+
+def test_looking_while_a_table_writes(path):
+    with Journal(path) as journal:
+        journal.append([OPENED])
+        with Journal(path, read_only=True) as looker:
+            journal.append([Ready(1.0)])
+            assert list(looker.read()) == [(1, OPENED)]
+            looker.reopen()
+            assert [fact for _, fact in looker.read()] == [OPENED, Ready(1.0)]
+            with pytest.raises(JournalError, match="read-only"):
+                looker.append([Ready(2.0)])
+
+
+def test_written_by_a_newer_version(path):
+    filled(path)
+    db = sqlite3.connect(path)
+    db.execute("PRAGMA user_version = 2")
+    db.close()
+    for read_only in (False, True):
+        with pytest.raises(JournalError, match="newer version"):
+            Journal(path, read_only=read_only)
+
+
+def test_another_programs_file(path):
+    db = sqlite3.connect(path)
+    db.execute("CREATE TABLE photos(id)")
+    db.close()
+    with pytest.raises(JournalError, match="another program"):
+        Journal(path)
+    path.write_text("dear diary\n" * 200)
+    before = path.read_bytes()
+    with pytest.raises(JournalError, match="not a journal"):
+        Journal(path)
+    assert path.read_bytes() == before
+
+
+def test_an_empty_file_is_a_fresh_journal(path):
+    path.touch()
+    with Journal(path) as journal:
+        assert journal.opened() is None
+        assert journal._open_db().execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
+
+
+@pytest.mark.parametrize("name", ["none.sqlite", "."])
+def test_nothing_to_look_at(tmp_path, name):
+    with pytest.raises(JournalError, match="no such file"):
+        Journal(tmp_path / name, read_only=True)
+
+
+def test_a_folder_that_is_not_there(tmp_path):
+    with pytest.raises(JournalError, match="cannot be opened"):
+        Journal(tmp_path / "nowhere" / "game.sqlite")
+
+
+def test_truncated(path):
+    filled(path, [[OPENED], *([Void(float(n), "x" * 200)] for n in range(200))])
+    whole = path.read_bytes()
+    assert len(whole) > 20000
+    for left in (8192, len(whole) // 2, len(whole) - 4096):
+        path.write_bytes(whole[:left])
+        with pytest.raises(JournalError, match="damaged"):
+            Journal(path)
+    path.write_bytes(whole[:-100])
+    with Journal(path) as journal, pytest.raises(JournalError, match="cannot be read"):
+        list(journal.read())
+    path.write_bytes(whole)
+    with Journal(path) as journal:
+        assert journal.batch == 201
+
+
+def test_a_torn_end_loses_only_what_was_not_acknowledged(path, tmp_path):
+    """The write-ahead log cut off anywhere holds whole batches only."""
+    copy = tmp_path / "copy.sqlite"
+    with Journal(path) as journal:
+        for n in range(20):
+            journal.append([Ready(float(n)), Shown(float(n))])
+        main, log = path.read_bytes(), path.with_name("game.sqlite-wal").read_bytes()
+    seen = set()
+    for cut in range(0, len(log), 1500):
+        for stale in tmp_path.glob("copy*"):
+            stale.unlink()
+        copy.write_bytes(main)
+        copy.with_name("copy.sqlite-wal").write_bytes(log[:cut])
+        with Journal(copy) as journal:
+            assert journal.seq == 2 * journal.batch
+            assert len(list(journal.read())) == journal.seq
+            seen.add(journal.batch)
+    assert {0, 19} & seen
+    assert len(seen) > 10
+
+
+def test_a_record_of_another_version(path):
+    filled(path, [[OPENED]])
+    db = sqlite3.connect(path)
+    db.execute('INSERT INTO facts VALUES (2, 2, 0, \'dance\', \'{"kind": "dance", "t": 0}\')')
+    db.commit()
+    db.close()
+    with Journal(path) as journal, pytest.raises(JournalError, match="record 2 cannot be read"):
+        list(journal.read())
+
+
+def test_closed(path):
+    journal = Journal(path)
+    journal.close()
+    journal.close()
+    with pytest.raises(JournalError, match="closed"):
+        journal.append([OPENED])

@@ -1,0 +1,119 @@
+"""`moccasin-mat replay`: a journalled game told again, with what was taken back."""
+
+import json
+
+import msgspec
+import pytest
+
+from pi_controller.errors import JournalError, UsageError
+from pi_controller.games.registry import game
+from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
+from pi_controller.referee.facts import Ready
+from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeUndo
+from pi_controller.referee.referee import Referee
+from pi_controller.table.fold import fold
+from pi_controller.table.journal import Journal
+from pi_controller.table.replay import main
+from pi_controller.table.table import Table
+from pi_controller.table.view import View, view_of
+
+TOLD = """\
+dakota 1: Red (A) and Blue (B)
+Grady Renville, The Moccasin Game (Hampa Apena), chapters 2 to 12
+points = 3
+    2  the board is there
+    3  the toss: A
+
+Hide 1: Red hides
+       Red (A)   ||||                  4
+       middle    ||||||||||||||||     16
+       Blue (B)                        0
+    8  the hand went under 3 1 4 2
+   11  first hit, pad 1: missed   (taken back)
+   12  judge: taken back (pad 3); hide 1 goes on
+   13  first hit, pad 3: missed [judge]
+   15  asked: two struck (pad 2, pad 4); 2, 4, none?
+   16  judge: 2
+   17  second hit, pad 2: found [judge] -> paguga
+   18  the bead lay under pad 2; as sealed
+
+Hide 2: Red hides
+       Red (A)   ||||||||              8
+       middle    ||||||||||||         12
+       Blue (B)                        0
+   20  foul of the hider: left position
+   21  settled as a foul of the hider: left position [judge] -> foul
+
+In progress: hide 2, show
+       Red (A)   ||||                  4
+       middle    ||||||||||||         12
+       Blue (B)  ||||                  4
+"""
+
+
+@pytest.fixture
+def path(tmp_path):
+    dakota = game("dakota", {"points": 3})
+    path = tmp_path / "game.sqlite"
+    with Journal(path) as journal:
+        table = Table(journal, dakota, {"A": "Red", "B": "Blue"}, Referee(dakota, None, bytes))
+        table.mat_event(Link(0.0, up=True))
+        table.mat_event(Button(1.0, "toss_a"))
+        for pad in (3, 1, 4, 2):
+            table.mat_event(HandIn(2.0, pad))
+            table.mat_event(HandOut(2.0, pad))
+        table.mat_event(Beads(3.0, (Bead(2),)))
+        table.mat_event(Button(3.0, "ready"))
+        table.mat_event(Strike(4.0, (1,)))
+        table.judge(JudgeUndo(5.0, "pad 3"))
+        table.judge(JudgeAction(6.0, {"do": "hit", "found": False, "pad": 3}))
+        table.mat_event(Strike(7.0, (2, 4)))
+        table.judge(JudgeAnswer(8.0, "2"))
+        table.mat_event(Button(9.0, "shown"))
+        table.judge(JudgeAction(10.0, {"do": "foul", "by": "hider", "kind": "left_position"}))
+    return path
+
+
+def test_hide_by_hide(path, capsys):
+    assert main([str(path)]) == 0
+    assert capsys.readouterr().out == TOLD
+
+
+def test_only_so_far(path, capsys):
+    assert main([str(path), "--to", "8"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith(TOLD.partition("   11")[0].rstrip())
+    assert "In progress: hide 1, check" in said
+
+
+def test_as_json(path, capsys):
+    assert main([str(path), "--json"]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["seq"] for line in lines[:-1]] == list(range(1, 22))
+    assert [line["seq"] for line in lines[:-1] if not line["counts"]] == [10, 11]
+    dakota = game("dakota", {"points": 3})
+    with Journal(path) as journal:
+        view = view_of(dakota, fold(dakota, journal.read()), 21)
+    assert msgspec.convert(lines[-1]["view"], View) == view
+
+
+def test_the_journal_is_only_read(path):
+    before = path.read_bytes()
+    with Journal(path):
+        assert main([str(path)]) == 0
+    assert path.read_bytes() == before
+
+
+def test_what_cannot_be_told(path, tmp_path):
+    with pytest.raises(JournalError, match="no such file"):
+        main([str(tmp_path / "none")])
+    with pytest.raises(UsageError):
+        main([str(path), "--to", "0"])
+    with Journal(tmp_path / "fresh"):
+        pass
+    with pytest.raises(JournalError, match="no game yet"):
+        main([str(tmp_path / "fresh")])
+    with Journal(tmp_path / "odd") as journal:
+        journal.append([Ready(0.0)])
+    with pytest.raises(JournalError, match="does not say which game"):
+        main([str(tmp_path / "odd")])

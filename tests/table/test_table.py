@@ -1,0 +1,249 @@
+"""Journal first, then show: a table halts when it cannot write, acknowledges nothing, and goes on when it can."""
+
+import msgspec
+import pytest
+
+from pi_controller.errors import JournalError
+from pi_controller.games.base import IllegalActionError
+from pi_controller.games.registry import game
+from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
+from pi_controller.referee.facts import Opened
+from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeUndo
+from pi_controller.referee.opening import check
+from pi_controller.referee.referee import Referee
+from pi_controller.table.fold import fold
+from pi_controller.table.journal import Journal
+from pi_controller.table.table import Table, journalled_game
+from pi_controller.table.view import View
+
+TEAMS = {"A": "Red", "B": "Blue"}
+
+
+def sit(journal, t=0.0, **options):
+    dakota = game("dakota", options)
+    return Table(journal, dakota, TEAMS, Referee(dakota, None, bytes), t)
+
+
+@pytest.fixture
+def journal(tmp_path):
+    with Journal(tmp_path / "game.sqlite") as journal:
+        yield journal
+
+
+@pytest.fixture
+def table(journal):
+    return sit(journal)
+
+
+def hide(table, pad):
+    for p in (1, 2, 3, 4):
+        table.mat_event(HandIn(1.0, p))
+        table.mat_event(HandOut(1.0, p))
+    table.mat_event(Beads(2.0, (Bead(pad),)))
+    table.mat_event(Button(2.0, "ready"))
+
+
+def break_disk(journal):
+    """No page more; WAL still has room for what is in a page already, so ask for more than that."""
+    db = journal._open_db()
+    db.execute(f"PRAGMA max_page_count = {db.execute('PRAGMA page_count').fetchone()[0]}")
+
+
+class Broken:
+    """The journal's writing fails while `broken`."""
+
+    def __init__(self, journal, monkeypatch):
+        self.broken = False
+        self.error = JournalError("journal game.sqlite: it cannot be written: the disk is full", "make room")
+        whole, reopen = journal.append, journal.reopen
+
+        def append(facts):
+            if self.broken:
+                raise self.error
+            return whole(facts)
+
+        def again():
+            if self.broken:
+                raise self.error
+            reopen()
+
+        monkeypatch.setattr(journal, "append", append)
+        monkeypatch.setattr(journal, "reopen", again)
+
+
+def test_a_fresh_journal_is_opened_with_the_game_and_its_options(journal):
+    table = sit(journal, points=3)
+    opened = journal.opened()
+    assert isinstance(opened, Opened)
+    assert (opened.game, opened.options["points"], opened.teams) == ("dakota", 3, TEAMS)
+    assert (table.view.phase, table.view.points, table.view.teams, table.view.seq) == ("toss", 3, TEAMS, 1)
+
+
+def test_an_old_one_is_resumed_with_its_own_game_and_names(journal):
+    sit(journal, points=3).judge(JudgeAction(1.0, {"do": "toss", "winner": "B"}))
+    mine = journalled_game(journal, game("dakota", {"points": 5}))
+    assert mine.settings["points"] == 3
+    table = Table(journal, mine, {"A": "X", "B": "Y"}, Referee(mine, None, bytes), 5.0)
+    assert (table.view.hider, table.view.points, table.view.teams) == ("B", 3, TEAMS)
+    assert journalled_game(journal, mine) is mine
+
+
+def test_another_game_in_the_settings_is_refused(journal):
+    sit(journal, points=3)
+
+    class Other:
+        name, version = "ojibwe", "1"
+
+    with pytest.raises(JournalError, match="holds a game of dakota 1, not ojibwe 1"):
+        journalled_game(journal, Other())
+    with pytest.raises(JournalError, match="other options"):
+        sit(journal, points=4)
+
+
+def test_the_view_is_the_same_object_until_something_changes(table):
+    view = table.view
+    table.tick(1.0)
+    table.mat_event(Strike(1.0, (1,)))
+    assert table.view is view
+    table.mat_event(Button(1.0, "toss_a"))
+    assert table.view is not view
+    assert msgspec.json.decode(msgspec.json.encode(table.view), type=View) == table.view
+
+
+def test_armed_while_a_hit_is_owed_and_nothing_is_asked(table):
+    table.mat_event(Button(1.0, "toss_a"))
+    assert not table.armed
+    hide(table, 3)
+    assert table.armed
+    table.mat_event(Strike(3.0, (1, 2)))
+    assert not table.armed
+    table.judge(JudgeAnswer(4.0, "none"))
+    assert table.armed
+
+
+def test_anyone_can_check_the_opening(table):
+    table.mat_event(Button(1.0, "toss_a"))
+    hide(table, 3)
+    sealed = table.view.commit
+    assert table.view.opening is None
+    table.mat_event(Strike(3.0, (3,)))
+    view = table.view
+    assert view.commit is None
+    assert view.opening.hash == sealed
+    assert view.opening.pad == 3
+    assert check(view.opening.hash, view.game, view.opening.hide, view.opening.pad, view.opening.nonce)
+
+
+def test_halts_when_the_journal_cannot_be_written(table, journal, monkeypatch):
+    table.mat_event(Link(0.0, up=True))
+    table.mat_event(Button(1.0, "toss_a"))
+    hide(table, 3)
+    story, seq = table.story, journal.seq
+    disk = Broken(journal, monkeypatch)
+    disk.broken = True
+    assert table.mat_event(Strike(3.0, (3,))) == []
+    assert table.story == story
+    assert (table.view.phase, table.view.seq, table.view.owed) == ("halted", seq, "first")
+    assert "make room" in table.view.note
+    assert not table.armed
+    assert table.mat_event(Strike(3.5, (3,))) == []
+    assert table.tick(4.0) == []
+    with pytest.raises(JournalError):
+        table.judge(JudgeAction(4.0, {"do": "hit", "found": True}))
+    assert not table.retry(5.0)
+    assert table.view.phase == "halted"
+    disk.broken = False
+    assert table.retry(6.0)
+    # nobody knows what was missed: the judge is asked
+    assert table.view.question.about == "link_gap"
+    assert table.view.phase == "hit"
+    table.judge(JudgeAnswer(7.0, "3"))
+    assert table.view.opening.pad == 3
+    assert fold(table.game, journal.read()) == table.story
+
+
+def test_a_call_that_cannot_be_written_does_not_count(table, journal, monkeypatch):
+    disk = Broken(journal, monkeypatch)
+    disk.broken = True
+    with pytest.raises(JournalError):
+        table.judge(JudgeAction(1.0, {"do": "toss", "winner": "A"}))
+    assert table.story.phase == "toss"
+    disk.broken = False
+    assert table.retry(2.0)
+    assert table.retry(2.0)
+    table.judge(JudgeAction(3.0, {"do": "toss", "winner": "A"}))
+    assert table.view.phase == "hide"
+
+
+def test_what_happened_while_it_stood_still_is_seen_afterwards(table, journal, monkeypatch):
+    table.mat_event(Link(0.0, up=True))
+    table.mat_event(Button(1.0, "toss_a"))
+    table.mat_event(HandIn(1.0, 1))
+    disk = Broken(journal, monkeypatch)
+    disk.broken = True
+    table.mat_event(HandOut(1.5, 1))
+    table.mat_event(Link(2.0, up=False, why="unplugged"))
+    disk.broken = False
+    assert table.retry(3.0)
+    assert not table.view.link
+    table.mat_event(Link(4.0, up=True))
+    for p in (2, 3, 4):
+        table.mat_event(HandIn(5.0, p))
+        table.mat_event(HandOut(5.0, p))
+    table.mat_event(Button(6.0, "ready"))
+    assert table.view.question.about == "passes_unsure"
+
+
+def test_a_seal_that_was_not_written_is_made_again(table, journal, monkeypatch):
+    table.mat_event(Link(0.0, up=True))
+    table.mat_event(Button(1.0, "toss_a"))
+    for p in (1, 2, 3, 4):
+        table.mat_event(HandIn(1.0, p))
+        table.mat_event(HandOut(1.0, p))
+    table.mat_event(Button(2.0, "ready"))
+    disk = Broken(journal, monkeypatch)
+    disk.broken = True
+    table.mat_event(Beads(2.0, (Bead(3),)))
+    disk.broken = False
+    assert table.retry(3.0)
+    assert table.view.phase == "hit"
+    table.mat_event(Strike(4.0, (3,)))
+    assert table.view.opening.pad == 3
+
+
+def test_a_full_disk(table, journal):
+    break_disk(journal)
+    for n in range(300):
+        table.mat_event(Link(float(n), up=False, why=f"{n} " + "x" * 100))
+        if table.view.phase == "halted":
+            break
+    assert "disk is full" in table.view.note
+    assert table.retry(400.0)
+    assert table.view.phase == "toss"
+    assert fold(table.game, journal.read()) == table.story
+
+
+def test_a_journal_that_breaks_the_rules_is_not_resumed(journal):
+    sit(journal).judge(JudgeAction(1.0, {"do": "toss", "winner": "A"}))
+    journal.append([fact for _, fact in journal.read()][1:])
+    with pytest.raises(JournalError, match="does not follow the rules"):
+        sit(journal)
+
+
+def test_undo_shows_the_story_before(table):
+    table.judge(JudgeAction(1.0, {"do": "toss", "winner": "A"}))
+    before = table.view
+    table.judge(JudgeAction(2.0, {"do": "hit", "found": True}))
+    table.judge(JudgeUndo(3.0, "misread"))
+    after = table.view
+    assert (after.long, after.middle, after.hider, after.phase) == (
+        before.long,
+        before.middle,
+        before.hider,
+        before.phase,
+    )
+    assert after.note == "misread"
+    table.judge(JudgeUndo(4.0))
+    assert table.view.phase == "toss"
+    with pytest.raises(IllegalActionError):
+        table.judge(JudgeUndo(5.0))
