@@ -199,7 +199,9 @@ def _act(game: Game[Any], story: Story, action: Mapping[str, Json], calls: tuple
     state, _ = game.play(story.state, action)
     before, sheet = game.sheet(story.state), game.sheet(state)
     do, kind, owed, over = action.get("do"), action.get("kind"), sheet.get("owed"), game.over(state)
-    story = replace(story, state=state, owed=owed, calls=calls or story.calls, question=None, note="")
+    if not calls and do == "hit" and story.hits:
+        calls = story.calls  # a second hit that calls nothing leaves the first one's words standing
+    story = replace(story, state=state, owed=owed, calls=calls, question=None, note="")
     if do == "toss":
         return replace(story, phase="hide")
     if do == "foul" and action.get("hide") == "last":

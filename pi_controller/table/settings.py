@@ -10,7 +10,7 @@ import re
 import unicodedata
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
@@ -20,6 +20,9 @@ from pi_controller.mat.strikes import StrikeSettings
 from pi_controller.pinmap import pinmap
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.table.settings_file import Fault, faults, read_model
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _PI = pinmap().pi
 _STRIKES = StrikeSettings()
@@ -238,9 +241,6 @@ class FoulsSection(Section):
 class RefereeSection(Section):
     """How the hide is watched."""
 
-    bead_moved_mm: float = Field(
-        default=15.0, ge=1.0, le=200.0, description="a bead found this far from where it lay has moved"
-    )
     check_timeout_s: float = Field(
         default=3.0,
         ge=0.2,
@@ -263,11 +263,9 @@ class Settings(Section):
     strikes: StrikesSection = Field(default_factory=StrikesSection)
     referee: RefereeSection = Field(default_factory=RefereeSection)
 
-    def referee_settings(self) -> RefereeSettings:
-        """Return what the referee is given; the time for a hit is an option of the game."""
-        from pi_controller.games.registry import game  # noqa: PLC0415 - the games load only where one is named
-
-        seconds = game(self.game.name, self.game.options).settings.get("hit_seconds")
+    def referee_settings(self, options: Mapping[str, object]) -> RefereeSettings:
+        """Return what the referee is given. The time for a hit is one of the game's `options` (`Game.settings`)."""
+        seconds = options.get("hit_seconds")
         return RefereeSettings(
             fouls=self.referee.fouls.model_dump(),
             check_timeout_s=self.referee.check_timeout_s,

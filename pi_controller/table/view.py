@@ -43,8 +43,8 @@ class View(msgspec.Struct, frozen=True):
     """One picture of the table. `seq` is the last journal record folded in; counts are sticks.
 
     `phase`: toss, hide (hands are passing), check (the mat looks), hit (one is owed), show (the bead is shown), over,
-    halted (the journal cannot be written; `note` says what to do). `calls` are the words of the last action that had
-    any, `hits` those of the hide in progress or just settled, `foul` the foul that settled it.
+    halted (the journal cannot be written; `note` says what to do). `calls` are the words called in the
+    last hide that was hit, `hits` the hits of the hide in progress or just settled, `foul` the foul that settled it.
     """
 
     seq: int

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from pi_controller.cli import main as cli
 from pi_controller.errors import SettingsError
+from pi_controller.games import registry
 from pi_controller.mat.strikes import StrikeSettings
 from pi_controller.pinmap import pinmap
 from pi_controller.referee.settings import SENSED_FOULS, RefereeSettings
@@ -297,7 +298,7 @@ def test_no_text_breaks_the_reader(tmp_path_factory, text):
 
 def test_the_detector_and_the_referee_get_their_own_defaults():
     assert Settings().strikes.detector() == StrikeSettings()
-    given = Settings().referee_settings()
+    given = Settings().referee_settings({})
     assert {foul: given.mode(foul) for foul in SENSED_FOULS} == {
         foul: RefereeSettings().mode(foul) for foul in SENSED_FOULS
     }
@@ -315,7 +316,7 @@ def test_what_is_chosen_reaches_the_detector_and_the_referee(write):
     detector, own = settings.strikes.detector(), StrikeSettings()
     assert (detector.peak_db, detector.dominance_db, detector.lockout_s) == (16, 9, 0.4)
     assert detector.mean_db - own.mean_db == 16 - own.peak_db
-    referee = settings.referee_settings()
+    referee = settings.referee_settings(registry.game("dakota", settings.game.options).settings)
     assert (referee.mode("no_bead"), referee.mode("two_beads"), referee.check_timeout_s) == ("ask", "automatic", 5)
     assert referee.hit_seconds == 20
 

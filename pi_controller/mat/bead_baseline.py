@@ -1,0 +1,79 @@
+"""What the magnetometers read with no bead near: each chip's own offset, learned when the mat is empty.
+
+At power-up nobody knows whether the mat is empty. The offsets are then taken to scatter about the uniform field of the
+surroundings by as much as the sensors themselves show, and a first reading with no bead in it becomes a *provisional*
+baseline: a bead too faint against that scatter may hide in it. Such a bead shows itself later as one that seems to
+come where it was in truth taken away; which of the two it is, the scatter tells: the empty mat is the more even one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+EMPTY_ODDS = 3.0
+"""Log odds that a mat is empty when the table is switched on, before any reading."""
+FIRM = 6.0
+"""Log odds from which a question is settled."""
+DOUBT = 1.5
+"""Log odds up to which it is open."""
+
+
+@dataclass(slots=True)
+class Baseline:
+    """`offsets` (sensors, 3) microtesla, `known` (sensors,) which of them have been learned, `scans` averaged in them.
+
+    `scatter` microtesla is how much the sensors differ; `firm` is false while a bead may hide in it.
+    """
+
+    offsets: Array
+    known: NDArray[np.bool_]
+    scans: float
+    scatter: float
+    firm: bool
+
+    def in_favour(self, field: Array) -> float:
+        """Return the log odds that a bead with `field` (sensors, 3) has come, and not that one has been taken away."""
+        if self.firm:
+            return float("inf")
+        with_it = even(self.offsets + field, self.known)
+        without = even(self.offsets, self.known)
+        return EMPTY_ODDS + float((with_it**2).sum() - (without**2).sum()) / (2.0 * self.scatter**2)
+
+    def follow(self, ut: Array, use: NDArray[np.bool_], scans: float) -> None:
+        """Take a further reading `ut` of the empty mat in, worth `scans` of those before."""
+        off = even(ut - self.offsets, use & self.known)
+        share = max(scans / (self.scans + scans), 0.1)
+        self.offsets += share * off
+        fresh = use & ~self.known
+        if fresh.any():
+            self.offsets[fresh] = (ut - np.median((ut - self.offsets)[use & self.known], axis=0))[fresh]
+            self.known = self.known | fresh
+        self.scans = min(self.scans + scans, 400.0)
+
+
+def learn(ut: Array, use: NDArray[np.bool_], scans: float, *, firm: bool) -> Baseline:
+    """Return the baseline of a mat that reads `ut` when empty."""
+    return Baseline(even(ut, use), use.copy(), scans, scatter(ut, use), firm)
+
+
+def even(ut: Array, use: NDArray[np.bool_]) -> Array:
+    """Return `ut` (sensors, 3) less its mean over the sensors in use; zero for the others."""
+    if not use.any():
+        return np.zeros_like(ut)
+    return np.where(use[:, None], ut - ut[use].mean(axis=0), 0.0)
+
+
+def scatter(ut: Array, use: NDArray[np.bool_]) -> float:
+    """Return one sigma of how much the sensors differ, microtesla, whatever a bead does to a few of them."""
+    if not use.any():
+        return 1.0
+    off = ut[use] - np.median(ut[use], axis=0)
+    return max(0.5, 1.4826 * float(np.median(np.abs(off))))

@@ -1,0 +1,279 @@
+"""Beads at rest: waits until the field is quiet, then says once what lies on the mat.
+
+While nothing changes a scan costs a handful of array operations. A change - in one scan, or too small for one but
+there in the average of several - opens a window; it closes when the field has kept still for `settle_s`, and then the
+mean of the window is fitted. A uniform change (the earth's field, a door, a lift) is no change. What the sensors read
+with no bead near is learned and followed as the mat is seen empty (`bead_baseline.py`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+from pi_controller.mat import bead_baseline
+from pi_controller.mat.bead_fit import BeadFit, BeadFitter, shipped_fitter
+from pi_controller.mat.bead_refine import MARKED_AM2
+from pi_controller.mat.events import Bead, Beads
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from pi_controller.link.messages import Field
+    from pi_controller.mat.bead_baseline import Baseline
+
+    Array = NDArray[np.float64]
+
+FLOOR_UT = 0.4
+"""What the sensors are off by even when averaged (one sigma)."""
+FAR = 5.5
+"""Sigmas by which the largest of 72 readings leaves the noise."""
+SAME_MM = 0.5
+"""A bead that seems to have moved by less has not."""
+SECOND_LOOK = 25
+"""After so many scans at rest a reading that did not decide is made again."""
+FEWEST = 4
+"""Scans that a settled reading averages at least."""
+
+
+class BeadTracker:
+    """Turns scans of the magnetometers into `Beads`.
+
+    `smallest` (A m^2) is the weakest bead in play: the default, the marked bead, will do where there are no unmarked
+    balls. At `most` so many beads are told apart. `settle_s` is how long the field keeps still before it counts as at
+    rest. `baseline` is one kept from before, else it is learned.
+    """
+
+    def __init__(
+        self,
+        fitter: BeadFitter | None = None,
+        *,
+        smallest: float = MARKED_AM2,
+        most: int = 4,
+        settle_s: float = 0.25,
+        baseline: Baseline | None = None,
+    ) -> None:
+        self._fitter = fitter or shipped_fitter()
+        self._smallest = smallest
+        self._most = most
+        self._settle_s = settle_s
+        self.baseline = baseline
+        self._shape = self._fitter.sensors_mm.shape
+        self._noise = 1.0
+        self._noise_scans = 0
+        self._told_empty = False
+        self._start_over()
+
+    def _start_over(self) -> None:
+        self._said: Beads | None = None
+        self._again_since: float | None = None
+        self._quiet: Array | None = None  # the reading at rest, None while something moves
+        self._before: Array | None = None  # the reading at rest before that
+        self._before_scans = 1
+        self._scans = 0
+        self._sum = np.zeros(self._shape)
+        self._seen = np.zeros(self._shape[0])
+        self._ramp = np.zeros(self._shape)  # the scans of the window, each times its number
+        self._since = 0.0
+        self._t = float("-inf")
+        self._average = np.zeros(self._shape)
+        self._last: Array | None = None
+        self._use = np.ones(self._shape[0], dtype=np.bool_)
+
+    def sense_again(self) -> None:
+        """Forget what was said: the next reading at rest is emitted afresh (the link was down)."""
+        self._start_over()
+
+    def say_again(self, t: float) -> None:
+        """Say what lies here once more, also when nothing has changed: a hand has gone at `t`.
+
+        It is said when the field has kept still for `settle_s` since, so it holds for what the hand left behind.
+        """
+        self._again_since = t
+
+    def forget(self) -> None:
+        """Forget the sensors too: another board."""
+        self.baseline = None
+        self._noise, self._noise_scans = 1.0, 0
+        self._start_over()
+
+    def known_empty(self) -> None:
+        """Learn the baseline from the present: somebody who can see it says that no bead is near.
+
+        Takes the reading at rest; while something moves, or before the first reading, the next one.
+        """
+        if self._quiet is None:
+            self.baseline = None
+            self._told_empty = True
+        else:
+            self.baseline = bead_baseline.learn(self._quiet, self._use, self._scans, firm=True)
+        self._said = None
+        self._before = None
+
+    def feed(self, field: Field) -> list[Beads]:
+        """Take one scan; return what has come to rest with it: one `Beads` or none."""
+        beads = self._feed(field)
+        # a wait of its own, for the hand may have moved the bead too little to be noticed yet
+        waited = self._again_since is not None and field.t - self._again_since >= self._settle_s - 1e-6
+        if not beads and waited and self._quiet is not None and self._said is not None:
+            beads = [msgspec.structs.replace(self._said, t=field.t)]
+        if beads:
+            self._again_since = None
+        return beads
+
+    def _feed(self, field: Field) -> list[Beads]:
+        ok, ut = field.ok, field.ut
+        if not ok.all():
+            ut = np.where(ok[:, None], ut, 0.0)
+        if not 0.0 <= field.t - self._t < 1.0:
+            self._move()
+        self._t = field.t
+        if self._quiet is not None:
+            off = _uneven(ut - self._quiet, ok)
+            self._average += 0.2 * (off - self._average)
+            noise = self._noise
+            if np.abs(off).max() < FAR * noise and np.abs(self._average).max() < 0.45 * FAR * noise:
+                self._rest(off, ok)
+                return self._second_look(field.t) if self._scans == SECOND_LOOK else []
+            self._move()
+        return self._settle(field.t, ut, ok)
+
+    def _rest(self, off: Array, ok: NDArray[np.bool_]) -> None:
+        """Nothing has changed: sharpen the picture of the noise and, slowly, of the empty mat."""
+        self._noise += 0.02 * (max(0.1, float((off * off).mean()) ** 0.5) - self._noise)
+        self._scans += 1
+        if self._quiet is None:
+            return
+        if self._scans < 40:
+            self._quiet += off / self._scans
+        elif self._scans % 40 == 0 and self.baseline and self._said and self._said.sure and not self._said.found:
+            self.baseline.follow(self._quiet + self._average, ok & self._use, 3.0)
+
+    def _second_look(self, t: float) -> list[Beads]:
+        """Read again where the first reading did not decide, now with more scans and none from before the rest."""
+        if self._quiet is None or self._said is None or self._said.sure:
+            return []
+        self._quiet = self._quiet + self._average
+        self._average = np.zeros(self._shape)
+        return self._say(t, self._quiet, self._use)
+
+    def _move(self) -> None:
+        """Something changes: wait for it to settle."""
+        if self._quiet is not None:
+            self._before, self._before_scans = self._quiet, min(self._scans, 40)
+        self._quiet = None
+        self._scans = 0
+
+    def _settle(self, t: float, ut: Array, ok: NDArray[np.bool_]) -> list[Beads]:
+        if self._last is not None:
+            step = float(np.median(np.abs(ut - self._last)[ok])) / 0.954 if ok.any() else 1.0
+            self._noise_scans += 1
+            share = max(0.05, 1.0 / self._noise_scans)
+            self._noise += share * (min(max(step, 0.1), 10.0) - self._noise)
+        self._last = ut
+        n = self._scans
+        if n:
+            seen = ok & (self._seen > 0)
+            off = _uneven(ut - self._sum / np.maximum(self._seen, 1.0)[:, None], seen)
+            if np.abs(off).max() > FAR * self._noise * (1.0 + 1.0 / n) ** 0.5:
+                n = 0
+        if not n:
+            self._sum, self._ramp, self._seen = np.zeros(self._shape), np.zeros(self._shape), np.zeros(self._shape[0])
+            self._since = t
+        self._ramp = self._ramp + n * ut
+        self._sum = self._sum + ut
+        self._seen = self._seen + ok
+        self._scans = n + 1
+        if t - self._since < self._settle_s - 1e-6 or self._scans < FEWEST:
+            return []
+        if self._creeping():
+            self._scans = 0
+            return []
+        mean = self._sum / np.maximum(self._seen, 1.0)[:, None]
+        use = self._seen >= 0.5 * self._scans
+        return self._at_rest(t, mean, use)
+
+    def _creeping(self) -> bool:
+        """Return whether the window has a slope, too little in any one reading but too much in all together."""
+        n = self._scans
+        whole = self._seen == n
+        slope = _uneven(self._ramp - (n - 1) / 2 * self._sum, whole)
+        spread = self._noise**2 * n * (n * n - 1) / 12
+        count = 3 * int(whole.sum())
+        return float((slope * slope).sum()) / spread > count + 5.0 * (2.0 * max(count, 1)) ** 0.5
+
+    def _at_rest(self, t: float, mean: Array, use: NDArray[np.bool_]) -> list[Beads]:
+        """The field keeps still: read it if it is not what it was before."""
+        before, self._quiet, self._use = self._before, mean, use
+        self._average = np.zeros(self._shape)
+        if before is not None and self._said is not None:
+            noise = self._noise * (1.0 / self._scans + 1.0 / self._before_scans) ** 0.5
+            if np.abs(_uneven(mean - before, use)).max() < FAR * noise:
+                self._quiet, self._scans = before, self._before_scans  # so that creeping is measured from the reading
+                return []
+        return self._say(t, mean, use)
+
+    def _say(self, t: float, mean: Array, use: NDArray[np.bool_]) -> list[Beads]:
+        said = self._read(t, mean, use)
+        if self._said is not None and _same(said, self._said):
+            return []
+        self._said = said
+        return [said]
+
+    def _read(self, t: float, mean: Array, use: NDArray[np.bool_]) -> Beads:
+        """Fit a reading at rest and learn from it what the sensors read when the mat is empty."""
+        if self._told_empty:
+            self._told_empty = False
+            self.baseline = bead_baseline.learn(mean, use, self._scans, firm=True)
+        base = self.baseline
+        if base is None:
+            return self._first(t, mean, use)
+        noise = float(np.hypot(FLOOR_UT, self._noise * (1.0 / self._scans + 1.0 / base.scans) ** 0.5))
+        fit = self._fit(mean - base.offsets, use & base.known, noise)
+        beads: list[Bead] = []
+        sure = fit.sure
+        for found in fit.beads:
+            field = found.field_at(self._fitter.sensors_mm)
+            odds = base.in_favour(field) if sure else bead_baseline.FIRM
+            if odds < 0.0:
+                base.offsets = bead_baseline.even(base.offsets + field, base.known)
+            else:
+                beads.append(found.bead())
+            sure = sure and abs(odds) > bead_baseline.DOUBT
+            base.firm = base.firm or (sure and abs(odds) > bead_baseline.FIRM)
+        if sure and not fit.beads:
+            base.follow(mean, use, self._scans)
+        return Beads(t, tuple(beads), sure and (base.firm or bool(fit.beads)))
+
+    def _first(self, t: float, mean: Array, use: NDArray[np.bool_]) -> Beads:
+        """Read without a baseline: the sensors' own scatter is all there is to go by."""
+        scatter = bead_baseline.scatter(mean, use)
+        fit = self._fit(bead_baseline.even(mean, use), use, scatter)
+        if not fit.beads and fit.residual < 3.0 and use.sum() >= 6:
+            self.baseline = bead_baseline.learn(mean, use, self._scans, firm=fit.sure)
+        return Beads(t, tuple(found.bead() for found in fit.beads), fit.sure)
+
+    def _fit(self, ut: Array, use: NDArray[np.bool_], noise: float) -> BeadFit:
+        return self._fitter.fit(ut, use, noise=noise, most=self._most, smallest=self._smallest)
+
+
+def _uneven(off: Array, ok: NDArray[np.bool_]) -> Array:
+    """Return `off` (sensors, 3) less its mean over the sensors that are `ok`; zero for the others."""
+    if ok.all():
+        return off - off.mean(axis=0)
+    return np.where(ok[:, None], off - off[ok].mean(axis=0), 0.0) if ok.any() else np.zeros_like(off)
+
+
+def _same(a: Beads, b: Beads) -> bool:
+    """Return whether two readings say the same, but for what noise does to places."""
+    if a.sure != b.sure or len(a.found) != len(b.found):
+        return False
+    return all(
+        p.pad == q.pad
+        and p.marked == q.marked
+        and abs((p.x_mm or 0.0) - (q.x_mm or 0.0)) < SAME_MM
+        and abs((p.y_mm or 0.0) - (q.y_mm or 0.0)) < SAME_MM
+        for p, q in zip(a.found, b.found, strict=True)
+    )

@@ -1,0 +1,109 @@
+"""The whole feel of the mat in one object: messages of the link in, mat events out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_controller.link.messages import Field, Gap, LinkDown, LinkUp, Message, Piezo, Touch
+from pi_controller.mat.beads import BeadTracker
+from pi_controller.mat.events import Blind, HandOut, Link, MatEvent
+from pi_controller.mat.hands import HandDetector
+from pi_controller.mat.strikes import StrikeDetector, StrikeSettings
+from pi_controller.pinmap import pinmap
+
+if TYPE_CHECKING:
+    from pi_controller.mat.events import Strike
+
+
+class Feel:
+    """Strikes, hands and beads of one mat, and its link.
+
+    `strikes` are the settings of the strike detector, which is built when the first samples tell their rate; `hands`
+    and `beads` are detectors set up differently from the pin map's.
+    """
+
+    def __init__(
+        self,
+        strikes: StrikeSettings | None = None,
+        *,
+        hands: HandDetector | None = None,
+        beads: BeadTracker | None = None,
+    ) -> None:
+        pins = pinmap()
+        self.hands = hands or HandDetector(pins.pads.count, len(pins.touch.strips))
+        self.beads = beads or BeadTracker()
+        self._settings = strikes or StrikeSettings()
+        self._strikes: StrikeDetector | None = None
+        self._like: tuple[float, int, int] | None = None
+        self._following: int | None = None  # the number of the next sample, when there can be no gap before it
+        self._ended = 0.0
+        self._armed = True
+        self._boot: tuple[str, int] | None = None
+
+    @property
+    def armed(self) -> bool:
+        """Whether strikes are reported (a hit is due)."""
+        return self._armed
+
+    @armed.setter
+    def armed(self, value: bool) -> None:
+        self._armed = value
+        if self._strikes is not None and self._strikes.armed != value:
+            self._strikes.armed = value
+
+    def feed(self, message: Message) -> list[MatEvent]:
+        """Take one message; return what happened on the mat with it, in order of time."""
+        match message:
+            case Piezo():
+                events = self._piezo(message)
+            case Touch():
+                events = [*self.hands.feed(message)]
+                if any(isinstance(event, HandOut) for event in events):
+                    self.beads.say_again(message.t)  # the referee goes by what lies there after the last hand
+            case Field():
+                events = [*self.beads.feed(message)]
+            case Gap():
+                self._lost()
+                events = [Blind(message.t, message.until)]
+            case LinkUp():
+                self._up(message)
+                events = [Link(message.t, up=True)]
+            case LinkDown():
+                self._lost()
+                events = [Link(message.t, up=False, why=message.why)]
+            case _:
+                events = []
+        return sorted(events, key=lambda event: event.t)
+
+    def _piezo(self, piezo: Piezo) -> list[MatEvent]:
+        like = (piezo.rate, piezo.samples.shape[1], piezo.full_scale)
+        if self._strikes is None or like != self._like:  # another board, or the first samples
+            self._strikes = StrikeDetector(*like, self._settings)
+            self._strikes.armed = self._armed
+            self._like, self._following = like, None
+        events: list[MatEvent] = []
+        if self._following is not None and piezo.index != self._following:  # nobody told of these
+            self._strikes.gap()
+            events.append(Blind(min(self._ended, piezo.t), piezo.t))
+        self._following = piezo.index + len(piezo.samples)
+        self._ended = piezo.t + len(piezo.samples) / piezo.rate
+        struck: list[Strike] = self._strikes.feed(piezo)
+        return [*events, *struck]
+
+    def _lost(self) -> None:
+        """Samples are missing from here."""
+        self._following = None
+        if self._strikes is not None:
+            self._strikes.gap()
+
+    def _up(self, up: LinkUp) -> None:
+        """The board is there: sense the beads again, and what a board that was off cannot have kept."""
+        self._lost()
+        board, boots = self._boot or (up.board_id, up.boot_count)
+        if up.board_id != board:
+            self.beads.forget()
+        else:
+            self.beads.sense_again()
+        if (up.board_id, up.boot_count) != (board, boots):
+            self.hands.reset()  # the touch chip has set itself up anew
+        self._boot = (up.board_id, up.boot_count)

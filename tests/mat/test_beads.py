@@ -1,0 +1,304 @@
+"""The bead tracker: one reading each time the field comes to rest, and what it learns of the empty mat."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from pi_controller.link.messages import Field
+from pi_controller.mat.bead_fit import UNMARKED_AM2
+from pi_controller.mat.beads import BeadTracker
+from pi_controller.pinmap import pinmap
+
+if TYPE_CHECKING:
+    from pi_controller.mat.events import Beads
+
+SENSORS = np.array(pinmap().magnetometer_positions())
+AWAY = np.array([0.0, -520.0, 160.0])
+MOMENT = np.array([0.09, -0.11, 0.104])  # 0.176 A m2 long
+
+
+@dataclass
+class Mat:
+    """A mat scanned 20 times a second; a bead lies at `bead` (mm) or is away."""
+
+    seed: int
+    noise: float = 0.7
+    offset: float = 8.0
+    bead: np.ndarray | None = None
+    moment: np.ndarray = field(default_factory=lambda: MOMENT)
+    t: float = 50.0
+    dead: tuple[int, ...] = ()
+    uniform: np.ndarray = field(default_factory=lambda: np.array([18.0, 3.0, -47.0]))
+    tracker: BeadTracker = field(default_factory=BeadTracker)
+
+    def __post_init__(self) -> None:
+        self.rng = np.random.default_rng(self.seed)
+        self.offsets = self.rng.uniform(-1, 1, SENSORS.shape) * self.offset * 3**0.5
+        self.places = SENSORS + self.rng.normal(0, 0.4, SENSORS.shape)
+
+    def scan(self) -> list[Beads]:
+        self.t += 0.05
+        ut = self.uniform + self.offsets + self.rng.normal(0, self.noise, SENSORS.shape)
+        if self.bead is not None:
+            r = self.places - self.bead
+            d = np.linalg.norm(r, axis=1, keepdims=True)
+            ut = ut + 1e8 * (3 * r * (r @ self.moment)[:, None] / d**5 - self.moment / d**3)
+        ok = (np.abs(ut) < 800).all(axis=1)
+        ok[list(self.dead)] = False
+        return self.tracker.feed(Field(self.t, ut, ok))
+
+    def rest(self, seconds: float) -> list[Beads]:
+        return [beads for _ in range(round(seconds * 20)) for beads in self.scan()]
+
+    def carry(self, to: np.ndarray, seconds: float = 0.6) -> list[Beads]:
+        start = AWAY if self.bead is None else self.bead
+        n = round(seconds * 20)
+        said: list[Beads] = []
+        for i in range(n):
+            self.bead = start + (to - start) * (i + 1) / n
+            said += self.scan()
+        return said
+
+    def take_away(self) -> list[Beads]:
+        said = self.carry(AWAY)
+        self.bead = None
+        return said
+
+
+def spot(pad: int, dx: float = 15.0, dy: float = 35.0, dz: float = 0.0) -> np.ndarray:
+    x, y = pinmap().pads.centre(pad)
+    return np.array([x + dx, y + dy, 6.0 + dz])
+
+
+def told(said: list[Beads]) -> list[tuple[tuple[int | None, ...], bool]]:
+    return [(tuple(bead.pad for bead in beads.found), beads.sure) for beads in said]
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("offset", [0.5, 4.0, 14.0])
+def test_a_hide_from_a_cold_start(seed: int, offset: float) -> None:
+    mat = Mat(seed, offset=offset)
+    start = mat.rest(2)
+    assert [pads for pads, _ in told(start)] == [()]
+    pad = 1 + seed % 4
+    assert not any(pads for pads, _ in told(mat.carry(spot(pad))))
+    assert told(mat.rest(1)) == [((pad,), True)]
+    assert mat.rest(4) == []
+    assert told(mat.take_away() + mat.rest(1))[-1] == ((), True)
+    mat.carry(spot(5 - pad))
+    assert told(mat.rest(1)) == [((5 - pad,), True)]
+
+
+def test_settling_takes_a_quarter_of_a_second() -> None:
+    mat = Mat(1)
+    mat.rest(2)
+    mat.carry(spot(2))
+    laid = mat.t
+    (beads,) = mat.rest(2)
+    assert 0.2 <= beads.t - laid <= 0.45
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_while_it_moves_nothing_is_said(seed: int) -> None:
+    mat = Mat(seed)
+    mat.rest(2)
+    said = mat.carry(spot(2, dz=40.0), 0.8)
+    for n in range(200):  # a hand stirring over a pad, never at rest
+        mat.bead = spot(2, 60 * np.sin(n / 5), 60 * np.cos(n / 5), 40.0)
+        said += mat.scan()
+    assert said == []
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_bead_held_over_a_pad_does_not_lie_under_it(seed: int) -> None:
+    mat = Mat(seed)
+    mat.rest(2)
+    mat.carry(spot(2, dz=30.0 + 15.0 * seed))
+    for beads in mat.rest(2):
+        assert not beads.sure or not any(bead.pad for bead in beads.found)
+
+
+def test_a_bead_pushed_a_little_is_read_again_and_noise_is_not() -> None:
+    mat = Mat(2)
+    mat.rest(2)
+    mat.carry(spot(3))
+    (first,) = mat.rest(1)
+    assert mat.rest(30) == []
+    mat.bead = spot(3, dx=21.0)
+    (second,) = mat.rest(1)
+    moved = (second.found[0].x_mm or 0) - (first.found[0].x_mm or 0)
+    assert moved == pytest.approx(6.0, abs=1.5)
+    assert second.found[0].pad == 3
+
+
+def test_a_knock_that_changes_nothing_says_nothing() -> None:
+    mat = Mat(3)
+    mat.rest(2)
+    mat.carry(spot(3))
+    mat.rest(1)
+    for _ in range(5):
+        mat.bead = spot(3, dz=3.0)
+        said = mat.scan()
+        mat.bead = spot(3)
+        assert said + mat.rest(1) == []
+
+
+def test_a_uniform_change_says_nothing_and_harms_nothing() -> None:
+    mat = Mat(4)
+    mat.rest(2)
+    for n in range(400):
+        mat.uniform = mat.uniform + np.array([0.05, -0.03, 0.02])
+        assert mat.scan() == [], n
+    mat.uniform = mat.uniform + np.array([0.0, 20.0, 0.0])
+    assert mat.rest(2) == []
+    mat.carry(spot(2))
+    assert told(mat.rest(1)) == [((2,), True)]
+
+
+def test_the_empty_mat_is_followed_as_the_sensors_drift() -> None:
+    mat = Mat(5)
+    mat.rest(2)
+    mat.carry(spot(1))
+    mat.rest(1)
+    mat.take_away()
+    mat.rest(2)
+    wander = mat.rng.normal(0, 1.0, SENSORS.shape)
+    said: list[Beads] = []
+    for _ in range(300 * 20):
+        mat.offsets = mat.offsets + wander * (6.0 / (300 * 20))  # 6 microtesla in five minutes, each its own way
+        said += mat.scan()
+    assert not any(beads.found for beads in said)
+    mat.carry(spot(4))
+    assert told(mat.rest(1)) == [((4,), True)]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_bead_lying_there_at_the_start_never_becomes_a_sure_untruth(seed: int) -> None:
+    mat = Mat(seed, offset=8.0, bead=spot(1 + seed % 4, dx=40.0 - 7 * seed, dy=20.0))
+    lying = 1 + seed % 4
+    assert told(mat.rest(2))[-1] in [((lying,), True), ((lying,), False), ((), False)]
+    assert told(mat.take_away() + mat.rest(1))[-1][0] in [(), (lying,)]
+    where = 1 + (seed + 2) % 4
+    mat.carry(spot(where))
+    for pads, sure in told(mat.rest(1)):
+        assert pads == (where,) or not sure
+
+
+def test_told_that_the_mat_is_empty_it_starts_from_that() -> None:
+    mat = Mat(6, offset=14.0)
+    mat.tracker.known_empty()
+    assert told(mat.rest(2)) == [((), True)]
+    other = Mat(6, offset=14.0)
+    other.rest(2)
+    other.tracker.known_empty()
+    other.carry(spot(2, dx=118.0, dy=143.0))
+    assert [pads for pads, _ in told(other.rest(1))] == [(2,)]
+
+
+def test_a_baseline_can_be_kept() -> None:
+    mat = Mat(7, offset=14.0)
+    mat.tracker.known_empty()
+    mat.rest(2)
+    later = Mat(7, offset=14.0, bead=spot(4, dx=-50.0), tracker=BeadTracker(baseline=mat.tracker.baseline))
+    assert told(later.rest(1)) == [((4,), True)]
+
+
+def test_sense_again_says_it_afresh_and_forget_learns_anew() -> None:
+    mat = Mat(8)
+    mat.rest(2)
+    mat.carry(spot(2))
+    mat.rest(1)
+    mat.tracker.sense_again()
+    assert told(mat.rest(1)) == [((2,), True)]
+    mat.tracker.forget()
+    assert mat.tracker.baseline is None
+    mat.bead = None
+    assert [pads for pads, _ in told(mat.rest(1))] == [()]
+
+
+def test_what_a_hand_left_behind_is_said_once_after_it_went_also_when_nothing_changed() -> None:
+    mat = Mat(12)
+    mat.rest(2)
+    mat.carry(spot(2))
+    mat.rest(1)
+    gone = mat.t
+    mat.tracker.say_again(gone)
+    (again,) = mat.rest(1)
+    assert told([again]) == [((2,), True)]
+    assert again.t - gone == pytest.approx(0.25, abs=0.001)
+
+
+def test_what_a_hand_left_behind_is_not_said_while_it_moves() -> None:
+    mat = Mat(13)
+    mat.rest(2)
+    mat.carry(spot(2))
+    mat.rest(1)
+    mat.tracker.say_again(mat.t)
+    assert mat.carry(spot(3), 1.0) == []
+    assert told(mat.rest(1)) == [((3,), True)]
+
+
+def test_a_hole_in_the_scans_starts_the_settling_over() -> None:
+    mat = Mat(9)
+    mat.rest(2)
+    mat.carry(spot(2))
+    said = mat.rest(0.1)
+    mat.t += 5.0
+    assert said + mat.rest(0.15) == []
+    assert told(mat.rest(0.5)) == [((2,), True)]
+
+
+def test_a_sensor_that_dies_or_never_lived_is_left_out() -> None:
+    mat = Mat(10, dead=(7,))
+    mat.rest(2)
+    mat.carry(spot(2))
+    assert told(mat.rest(1)) == [((2,), True)]
+    mat.dead = (7, 20)
+    assert mat.rest(2) == []
+    mat.take_away()
+    mat.rest(1)
+    mat.carry(spot(3))
+    assert told(mat.rest(1)) == [((3,), True)]
+
+
+def test_scans_that_fail_now_and_then_are_nothing() -> None:
+    mat = Mat(11)
+    mat.rest(2)
+    mat.carry(spot(2))
+    mat.rest(1)
+    for n in range(200):
+        mat.dead = (n % 24, (7 * n) % 24) if n % 3 == 0 else ()
+        assert mat.scan() == []
+
+
+def test_without_any_magnetometer_the_mat_is_not_called_empty() -> None:
+    mat = Mat(12, dead=tuple(range(24)))
+    assert told(mat.rest(3)) == [((), False)]
+
+
+@pytest.mark.parametrize("noise", [0.1, 0.5, 1.0, 2.0])
+def test_the_noise_is_learned(noise: float) -> None:
+    mat = Mat(13, noise=noise, offset=1.0)
+    assert [pads for pads, _ in told(mat.rest(5))] == [()]
+    mat.carry(spot(3))
+    assert told(mat.rest(1.5)) == [((3,), True)]
+    assert mat.rest(60) == []
+
+
+def test_four_balls() -> None:
+    mat = Mat(14, tracker=BeadTracker(smallest=UNMARKED_AM2))
+    mat.rest(2)
+    for pad in (1, 2, 3, 4):  # as offsets: a ball laid down stays down
+        mat.moment = MOMENT * (1.0 if pad == 2 else UNMARKED_AM2 / 0.176)
+        mat.carry(spot(pad))
+        said = mat.rest(1)
+        r = mat.places - mat.bead
+        d = np.linalg.norm(r, axis=1, keepdims=True)
+        mat.offsets = mat.offsets + 1e8 * (3 * r * (r @ mat.moment)[:, None] / d**5 - mat.moment / d**3)
+        mat.bead = None
+    assert [(bead.pad, bead.marked) for bead in said[-1].found] == [(1, False), (2, True), (3, False), (4, False)]
+    assert said[-1].sure

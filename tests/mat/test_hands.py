@@ -1,0 +1,253 @@
+"""Hands going under pads: seeded hides in several styles, drift, crosstalk, glitches, and chips that fail."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from pi_controller.errors import MatError
+from pi_controller.link.messages import Touch
+from pi_controller.mat.events import HandIn, HandOut
+from pi_controller.mat.hands import HandDetector
+
+HZ = 50
+
+
+@dataclass
+class Cloth:
+    """Twelve strips as they would read: `hands` maps a pad to how deep (mm past the hider's edge) and how strong."""
+
+    rng: np.random.Generator
+    noise: float = 1.5
+    drift: float = 0.0  # counts a second, with a share of its own for each strip
+    crosstalk: float = 0.08
+    t: float = 0.0
+    events: list[HandIn | HandOut] = field(default_factory=list)
+    detector: HandDetector = field(default_factory=HandDetector)
+
+    def __post_init__(self) -> None:
+        self.rest = self.rng.uniform(650, 750, (4, 3))
+        self.gain = self.rng.uniform(0.85, 1.15, (4, 3))
+        self.own = self.rng.uniform(0.7, 1.3, (4, 3))
+
+    def loss(self, hands: dict[int, tuple[float, float]]) -> np.ndarray:
+        loss = np.zeros((4, 3))
+        for pad, (reach, strength) in hands.items():
+            edges = np.array([0.0, 100.0, 200.0])
+            loss[pad - 1] += strength * np.clip((reach - edges) / 60.0, 0.0, 1.0) * self.gain[pad - 1]
+        beside = np.zeros((4, 3))
+        beside[1:] += loss[:-1]
+        beside[:-1] += loss[1:]
+        return loss + self.crosstalk * beside
+
+    def scan(self, hands: dict[int, tuple[float, float]] | None = None, glitch: float = 0.0) -> None:
+        self.t += 1 / HZ
+        clean = self.rest + self.drift * self.own * self.t - self.loss(hands or {})
+        counts = np.rint(clean + self.rng.normal(0, self.noise, (4, 3)))
+        counts[1, 1] -= glitch
+        self.events += self.detector.feed(Touch(self.t, counts.astype(np.int16)))
+
+    def wait(self, seconds: float, hands: dict[int, tuple[float, float]] | None = None) -> None:
+        for _ in range(round(seconds * HZ)):
+            self.scan(hands)
+
+    def pass_under(self, pad: int, *, move: float, dwell: float, strength: float, reach: float = 170.0) -> None:
+        n = max(2, round(move * HZ))
+        for i in range(n):
+            self.scan({pad: (reach * (i + 1) / n, strength)})
+        self.wait(dwell, {pad: (reach, strength)})
+        for i in range(n):
+            self.scan({pad: (reach * (1 - (i + 1) / n), strength)})
+
+    def story(self) -> list[tuple[str, int]]:
+        return [("in" if isinstance(e, HandIn) else "out", e.pad) for e in self.events]
+
+
+STYLES = {
+    "slow": {"move": 0.8, "dwell": 3.0, "strength": 45.0},
+    "quick": {"move": 0.08, "dwell": 0.15, "strength": 40.0},
+    "sleeve": {"move": 0.3, "dwell": 0.8, "strength": 18.0},
+    "flat": {"move": 0.25, "dwell": 1.0, "strength": 70.0},
+    "short": {"move": 0.3, "dwell": 0.7, "strength": 45.0, "reach": 140.0},
+}
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_every_hand_of_a_hide_is_seen_once(style: str) -> None:
+    for seed in range(40):
+        rng = np.random.default_rng([seed, len(style)])
+        cloth = Cloth(rng, noise=rng.uniform(1, 2), drift=rng.uniform(-0.15, 0.15))
+        cloth.wait(1.0)
+        wanted: list[tuple[str, int]] = []
+        for pad in rng.permutation(4) + 1:
+            cloth.pass_under(int(pad), **STYLES[style])
+            cloth.wait(rng.uniform(0.15, 0.6))
+            wanted += [("in", int(pad)), ("out", int(pad))]
+        assert cloth.story() == wanted, (style, seed)
+
+
+def test_in_and_out_come_soon() -> None:
+    cloth = Cloth(np.random.default_rng(3))
+    cloth.wait(1.0)
+    came = cloth.t
+    cloth.wait(0.5, {2: (170.0, 40.0)})
+    left = cloth.t
+    cloth.wait(0.5)
+    assert cloth.story() == [("in", 2), ("out", 2)]
+    assert cloth.events[0].t - came <= 0.1
+    assert cloth.events[1].t - left <= 0.12
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_brushing_the_edge_is_no_hand(seed: int) -> None:
+    cloth = Cloth(np.random.default_rng(seed))
+    cloth.wait(1.0)
+    for pad in (1, 2, 3, 4):
+        cloth.pass_under(pad, move=0.2, dwell=1.0, strength=60.0, reach=90.0)
+        cloth.wait(0.3)
+    assert cloth.story() == []
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_two_hands_at_once(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    cloth = Cloth(rng)
+    cloth.wait(1.0)
+    first, second = (int(pad) + 1 for pad in rng.permutation(4)[:2])
+    strong, weak = (170.0, 65.0), (170.0, 25.0)
+    cloth.wait(0.5, {first: strong})
+    cloth.wait(1.0, {first: strong, second: weak})
+    cloth.wait(0.5, {second: weak})
+    cloth.wait(0.5)
+    assert cloth.story() == [("in", first), ("in", second), ("out", first), ("out", second)]
+
+
+@pytest.mark.parametrize(("drift", "strength"), [(-0.12, 30.0), (-0.12, 60.0), (0.12, 30.0), (0.12, 60.0), (0.0, 25.0)])
+def test_a_hand_may_rest_five_minutes(drift: float, strength: float) -> None:
+    cloth = Cloth(np.random.default_rng(1), drift=drift)
+    cloth.wait(5.0)
+    cloth.wait(300.0, {3: (170.0, strength)})
+    assert cloth.story() == [("in", 3)]
+    cloth.wait(2.0)
+    assert cloth.story() == [("in", 3), ("out", 3)]
+    cloth.pass_under(3, move=0.2, dwell=0.5, strength=25.0)
+    cloth.wait(0.5)
+    assert cloth.story() == [("in", 3), ("out", 3)] * 2
+
+
+def test_damp_cloth_is_no_hand_and_hides_none() -> None:
+    for seed, drift in enumerate((-0.4, 0.3)):
+        cloth = Cloth(np.random.default_rng(seed), drift=drift)
+        cloth.wait(150.0)  # up to 60 counts
+        assert cloth.story() == []
+        cloth.pass_under(2, move=0.2, dwell=0.5, strength=20.0)
+        cloth.wait(0.5)
+        assert cloth.story() == [("in", 2), ("out", 2)]
+
+
+def test_five_minutes_of_noise_are_no_hand() -> None:
+    cloth = Cloth(np.random.default_rng(5), noise=2.0)
+    cloth.wait(300.0)
+    assert cloth.story() == []
+
+
+@pytest.mark.parametrize("depth", [40.0, -40.0, 600.0])
+def test_a_single_scan_says_nothing(depth: float) -> None:
+    cloth = Cloth(np.random.default_rng(1))
+    cloth.wait(1.0)
+    for _ in range(10):
+        cloth.scan(glitch=depth)
+        cloth.wait(0.3)
+    assert cloth.story() == []
+    cloth.wait(0.5, {2: (170.0, 40.0)})
+    cloth.scan({2: (170.0, 40.0)}, glitch=-200.0)
+    cloth.wait(0.5, {2: (170.0, 40.0)})
+    assert cloth.story() == [("in", 2)]
+
+
+def test_a_hand_there_at_the_start_is_forgotten_when_it_leaves() -> None:
+    cloth = Cloth(np.random.default_rng(2))
+    cloth.wait(10.0, {1: (170.0, 40.0)})
+    cloth.wait(0.5)
+    assert cloth.story() == []  # it was never seen coming
+    cloth.pass_under(1, move=0.2, dwell=0.3, strength=25.0)
+    cloth.wait(0.3)
+    assert cloth.story() == [("in", 1), ("out", 1)]
+
+
+def test_a_hand_resting_at_the_edge_hides_no_other() -> None:
+    cloth = Cloth(np.random.default_rng(4))
+    cloth.wait(1.0)
+    cloth.wait(240.0, {2: (80.0, 50.0)})
+    cloth.pass_under(2, move=0.2, dwell=0.5, strength=50.0)
+    cloth.wait(1.0)
+    cloth.pass_under(2, move=0.2, dwell=0.5, strength=30.0)
+    cloth.wait(0.5)
+    assert cloth.story() == [("in", 2), ("out", 2)] * 2
+
+
+def test_a_sagging_supply_presses_nothing() -> None:
+    cloth = Cloth(np.random.default_rng(4))
+    cloth.wait(1.0)
+    cloth.rest -= 30.0
+    cloth.wait(3.0)
+    cloth.rest += 30.0
+    cloth.wait(3.0)
+    assert cloth.story() == []
+
+
+def test_a_silent_chip_is_no_hand_and_ends_none() -> None:
+    cloth = Cloth(np.random.default_rng(4))
+    cloth.wait(1.0)
+    silent = Touch(cloth.t + 0.02, np.zeros((4, 3), dtype=np.int16))
+    for _ in range(20):
+        assert cloth.detector.feed(silent) == []
+    cloth.wait(1.0)
+    assert cloth.story() == []
+    cloth.pass_under(4, move=0.2, dwell=0.5, strength=30.0)
+    cloth.wait(0.3)
+    assert cloth.story() == [("in", 4), ("out", 4)]
+
+
+def test_a_broken_wire_leaves_the_other_pads() -> None:
+    cloth = Cloth(np.random.default_rng(6))
+    cloth.rest[0] = 2.0
+    cloth.wait(1.0)
+    for pad in (2, 3, 4):
+        cloth.pass_under(pad, move=0.2, dwell=0.5, strength=40.0)
+        cloth.wait(0.3)
+    assert cloth.story() == [(what, pad) for pad in (2, 3, 4) for what in ("in", "out")]
+
+
+def test_inside_names_the_pads_with_a_hand() -> None:
+    cloth = Cloth(np.random.default_rng(6))
+    cloth.wait(1.0)
+    cloth.wait(0.5, {1: (170.0, 40.0), 4: (170.0, 40.0)})
+    assert cloth.detector.inside == (1, 4)
+    cloth.detector.reset()
+    assert cloth.detector.inside == ()
+
+
+def test_another_shape_is_refused_and_changes_nothing() -> None:
+    cloth = Cloth(np.random.default_rng(6))
+    cloth.wait(1.0)
+    with pytest.raises(MatError, match="pads") as error:
+        cloth.detector.feed(Touch(2.0, np.full((4, 2), 700, dtype=np.int16)))
+    assert error.value.todo
+    assert isinstance(error.value, ValueError)
+    cloth.pass_under(1, move=0.2, dwell=0.5, strength=40.0)
+    cloth.wait(0.3)
+    assert cloth.story() == [("in", 1), ("out", 1)]
+
+
+def test_other_numbers_of_pads_and_strips() -> None:
+    detector = HandDetector(pads=2, strips=1)
+    events = []
+    for n in range(100):
+        counts = np.full((2, 1), 700, dtype=np.int16)
+        if 40 <= n < 70:
+            counts[1] -= 40
+        events += detector.feed(Touch(n / HZ, counts))
+    assert [(type(e), e.pad) for e in events] == [(HandIn, 2), (HandOut, 2)]
