@@ -32,7 +32,7 @@ def test_formatting():
 
 
 def test_types():
-    run(BIN / "pyright")
+    run(BIN / "pyright", "--pythonpath", sys.executable)
 
 
 def test_everything_flows_one_way():

@@ -1,0 +1,152 @@
+"""`moccasin-mat run`: one table on real hardware and the wall's clock, with a console for the judge in the terminal.
+
+This is the edge where clocks are read and time is waited for. Times are seconds since 1970, read once at the start and
+carried on by the monotonic clock, so that a step of the wall's clock is no step of the game's.
+"""
+
+from __future__ import annotations
+
+import queue
+import secrets
+import signal
+import sys
+import threading
+import time
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pi_controller.arguments import Parser
+from pi_controller.console import HELP, say, understand
+from pi_controller.daemon import Daemon
+from pi_controller.drivers.serial_port import SerialPort, find_port
+from pi_controller.drivers.strips import MemoryStrip, NeoPixelStrip
+from pi_controller.errors import MatError
+from pi_controller.games.registry import game
+from pi_controller.mat.feel import Feel
+from pi_controller.pinmap import pinmap
+from pi_controller.referee.referee import Referee
+from pi_controller.show.terminal import render_text
+from pi_controller.table.journal import Journal
+from pi_controller.table.settings import Settings, load
+from pi_controller.table.table import Table, journalled_game
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pi_controller.drivers.ports import Buttons, Port, Strip
+    from pi_controller.table.view import View
+    from pi_controller.web.server import WebServer
+
+IDLE_S = 0.01
+"""The longest wait for the board's next byte: buttons and the journal are looked at in between."""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run a table until it is stopped; returns the exit status or raises `MatError`."""
+    parser = Parser("run", "Run a table: the board, the buttons, the strips, the live page. Ctrl-C stops it.")
+    parser.add_argument("--settings", metavar="FILE", help="the table's settings (default: those of check-settings)")
+    args = parser.parse_args(argv)
+    settings = load(Path(args.settings)) if args.settings else Settings()
+    with ExitStack() as stack:
+        clock = _clock()
+        table = open_table(settings, clock())
+        stack.callback(table.journal.close)
+        publish, server = _web(settings)
+        if server is not None:
+            server.start()
+            stack.callback(server.stop)
+            print(f"live page: {server.url}")
+        daemon = Daemon(table, feel(settings), board(settings), _buttons(settings, clock), _strip(settings), publish)
+        stack.callback(daemon.close)
+        lines = _console() if sys.stdin.isatty() else queue.SimpleQueue[str]()
+        _drive(daemon, clock, lines)
+    return 0
+
+
+def open_table(settings: Settings, t: float) -> Table:
+    """Return the table of `settings` on its journal, fresh or resumed; raises `MatError`."""
+    journal = Journal(settings.table.journal)
+    try:
+        rules = journalled_game(journal, game(settings.game.name, settings.game.options))
+        referee = Referee(rules, settings.referee_settings(rules.settings), secrets.token_bytes)
+        return Table(journal, rules, {"A": settings.teams.a, "B": settings.teams.b}, referee, t)
+    except MatError:
+        journal.close()
+        raise
+
+
+def feel(settings: Settings) -> Feel:
+    """Return the feel of the mat as `settings` want it."""
+    return Feel(settings.strikes.detector())
+
+
+def board(settings: Settings) -> Callable[[], Port] | None:
+    """Return what opens the board's port, or None for a table without a board."""
+    wanted = settings.board
+    if wanted.port == "none":
+        return None
+    return lambda: SerialPort(find_port(wanted.port), wanted.write_timeout_s)
+
+
+def _strip(settings: Settings) -> Strip | None:
+    count, wanted = pinmap().lights.count, settings.strips
+    if wanted.kind == "pi":
+        return NeoPixelStrip(count, wanted.pin, wanted.brightness, wanted.current_cap_ma)
+    return MemoryStrip(count, wanted.brightness, wanted.current_cap_ma) if wanted.kind == "memory" else None
+
+
+def _buttons(settings: Settings, clock: Callable[[], float]) -> Buttons | None:
+    if settings.buttons.kind == "none":
+        return None
+    from pi_controller.drivers.buttons import GpioButtons  # noqa: PLC0415 - only a Pi has pins
+
+    return GpioButtons(settings.buttons.pins.model_dump(), clock, settings.buttons.settle_ms / 1000)
+
+
+def _web(settings: Settings) -> tuple[Callable[[View], None] | None, WebServer | None]:
+    if not settings.web.enabled:
+        return None, None
+    from pi_controller.web.feed import Feed  # noqa: PLC0415 - a table without pages needs no web server
+    from pi_controller.web.server import WebServer  # noqa: PLC0415
+
+    feed = Feed()
+    return feed.publish, WebServer(feed, settings.web.host, settings.web.port)
+
+
+def _clock() -> Callable[[], float]:
+    ahead = time.time() - time.monotonic()
+    return lambda: time.monotonic() + ahead
+
+
+def _console() -> queue.SimpleQueue[str]:
+    """Return the lines the judge types; a thread of its own waits for them."""
+    lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def read() -> None:
+        for line in sys.stdin:
+            lines.put(line)
+
+    print(HELP)
+    threading.Thread(target=read, name="console", daemon=True).start()
+    return lines
+
+
+def _drive(daemon: Daemon, clock: Callable[[], float], lines: queue.SimpleQueue[str]) -> None:
+    stop = threading.Event()
+    for wanted in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(wanted, lambda *_: stop.set())
+    shown: View | None = None
+    pause = partial(stop.wait, IDLE_S)
+    while not stop.is_set():
+        daemon.step(clock())
+        while not lines.empty():
+            print(say(daemon.table, understand, lines.get(), clock()))
+        if daemon.table.view is not shown and sys.stdout.isatty():
+            shown = daemon.table.view
+            print(render_text(shown), flush=True)
+        if daemon.port is None:
+            pause()
+        else:
+            daemon.port.wait(IDLE_S)

@@ -1,0 +1,134 @@
+"""The simulated mat board: the face that `firmware/sampler.py` uses, over a `World` instead of pins.
+
+It has its own crystal (offset and drift against virtual time), a converter that fills a short ring of blocks and drops
+the oldest when nobody reads, and counters that go on until the next boot. Not evidence about a real board.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_controller.pinmap import pinmap
+from pi_controller.sim.seeds import Stream, rng
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_controller.sim.world import World
+
+RING_BLOCKS = 16
+"""How many finished blocks wait for the firmware: 128 ms."""
+INBOX_BYTES = 4096
+POWER_ON = 1
+WATCHDOG = 3
+"""Reasons of a start, numbered as MicroPython numbers them."""
+
+
+class SimBoard:
+    """One boot of the board. `send` takes the bytes it writes; `arrive` gives it the host's."""
+
+    def __init__(
+        self,
+        world: World,
+        send: Callable[[bytes], None],
+        boot_count: int = 1,
+        boot_reason: int = POWER_ON,
+        up_s: float | None = None,
+    ) -> None:
+        pins = pinmap()
+        self.SAMPLE_HZ = pins.board.sample_hz
+        self.BLOCK = pins.board.block_samples
+        self.PADS = pins.pads.count
+        self.TOUCH_HZ = pins.board.touch_hz
+        self.MAGNET_HZ = pins.board.magnet_hz
+        self.id = bytes(rng(world.seed, Stream.CLOCK, 0).integers(0, 256, 8).tolist())
+        self.boot_count = boot_count
+        self.boot_reason = boot_reason
+        self.overflows = 0
+        self.i2c_errors = 0
+        self.work = 0
+        """Grows whenever the firmware finds or does something; a pass of its loop that leaves it alone was idle."""
+        self.state = ""
+        self.fed = 0
+        self._world = world
+        self._send = send
+        self._inbox = bytearray()
+        self._mega = 1_000_000_000 + world.conditions.clock_ppb
+        if up_s is None:
+            up_s = float(rng(world.seed, Stream.CLOCK, boot_count).uniform(3.0, 90.0))
+        # Boot falls on the block grid, so that sample n of this boot is taken at board time n / SAMPLE_HZ.
+        self._boot = (self._taken() - int(up_s * self.SAMPLE_HZ)) // self.BLOCK * self.BLOCK
+        self._next = -(-self._taken() // self.BLOCK) * self.BLOCK
+
+    def now_us(self) -> int:
+        """Return microseconds since boot on the board's own crystal."""
+        return self._world.ns * self._mega // 1_000_000_000_000 - self._boot * 1_000_000 // self.SAMPLE_HZ
+
+    def piezo(self, buf: bytearray) -> int:
+        """Fill `buf` with the oldest finished block, u16 little endian, and return its first sample's number, or -1."""
+        taken = self._taken()
+        if self._next + self.BLOCK > taken:
+            return -1
+        waiting = (taken - self._next) // self.BLOCK
+        if waiting > RING_BLOCKS:
+            lost = waiting - RING_BLOCKS
+            self.overflows += lost
+            self._next += lost * self.BLOCK
+        self.work += 1
+        first = self._next
+        buf[:] = self._world.piezo.block(first)
+        self._next = first + self.BLOCK
+        return first - self._boot
+
+    def touch(self, buf: bytearray) -> bool:
+        """Fill `buf` with the twelve counts, u16 little endian; False on a bus error."""
+        self.work += 1
+        counts = self._world.strips.read(self._world.t, self._world.hands.values())
+        if counts is None:
+            self.i2c_errors += 1
+            return False
+        buf[:] = counts
+        return True
+
+    def magnet(self, i: int, buf: bytearray, at: int) -> bool:
+        """Put magnetometer `i` into `buf[at:at + 6]`, i16 little endian; False when it is silent or saturated."""
+        self.work += 1
+        words = self._world.magnets.read(i, self._world.t)
+        if words is None:
+            self.i2c_errors += self._world.magnets.failed(i)
+            return False
+        buf[at : at + 6] = words
+        return True
+
+    def read(self) -> bytes:
+        """Return what the host has sent since the last call."""
+        if not self._inbox:
+            return b""
+        self.work += 1
+        data = bytes(self._inbox)
+        self._inbox.clear()
+        return data
+
+    def write(self, data: bytes) -> None:
+        """Send `data` to the host."""
+        self.work += 1
+        self._send(bytes(data))
+
+    def feed(self) -> None:
+        """Feed the watchdog."""
+        self.fed += 1
+
+    def light(self, state: str) -> None:
+        """Set the board's own lamp."""
+        self.state = state
+
+    def arrive(self, data: bytes) -> None:
+        """Take bytes from the host; what does not fit is lost and counted, as on a full USB buffer."""
+        room = INBOX_BYTES - len(self._inbox)
+        if len(data) > room:
+            self.overflows += 1
+        self._inbox += data[:room]
+
+    def _taken(self) -> int:
+        """How many samples the converter has taken since virtual time 0."""
+        return self._world.ns * self.SAMPLE_HZ * self._mega // 1_000_000_000_000_000_000

@@ -1,0 +1,124 @@
+"""A whole table on a simulated mat: every part real but the world, the people and the clock.
+
+The same `Simulation` is behind `moccasin-mat demo`, the tests that play games through bytes, and the benchmarks.
+"""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, Self
+
+from pi_controller.daemon import Daemon
+from pi_controller.drivers.buttons import MockButtons
+from pi_controller.drivers.serial_port import SerialPort
+from pi_controller.drivers.strips import MemoryStrip
+from pi_controller.errors import UsageError
+from pi_controller.mat.feel import Feel
+from pi_controller.pinmap import pinmap
+from pi_controller.referee.referee import Referee
+from pi_controller.referee.settings import RefereeSettings
+from pi_controller.sim.lockstep import TICK_S, LockStep
+from pi_controller.sim.mat import SimMat
+from pi_controller.sim.players import Players
+from pi_controller.table.journal import Journal
+from pi_controller.table.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from types import TracebackType
+
+    from pi_controller.games.base import Game
+    from pi_controller.referee.judge import JudgeCall
+    from pi_controller.sim.conditions import Conditions
+    from pi_controller.sim.script import Mischief, PaceName
+    from pi_controller.sim.truth import Truth
+    from pi_controller.table.view import View
+
+
+class Simulation:
+    """A game between simulated people on a simulated mat, on a fresh journal at `path`; times are virtual seconds.
+
+    The same seed plays the same game. Raises `UsageError` when the journal is there already.
+    """
+
+    def __init__(
+        self,
+        seed: int,
+        path: Path,
+        game: Game[Any],
+        *,
+        conditions: Conditions | None = None,
+        mischief: Mischief | None = None,
+        pace: PaceName = "brisk",
+        publish: Callable[[View], None] | None = None,
+    ) -> None:
+        if path.exists():
+            raise UsageError(f"the journal {path} is there already", "choose another file, or replay that one")
+        self.game = game
+        with ExitStack() as stack:
+            self.mat = stack.enter_context(SimMat(seed, conditions))
+            self.journal = stack.enter_context(Journal(path))
+            referee = Referee(game, RefereeSettings(), secrets.token_bytes)
+            table = Table(self.journal, game, {"A": "Team A", "B": "Team B"}, referee, 0.0)
+            self._buttons = MockButtons()
+            self.strip = MemoryStrip(pinmap().lights.count)
+            self.daemon = Daemon(table, Feel(), lambda: SerialPort(self.mat.device), self._buttons, self.strip, publish)
+            stack.callback(self.daemon.close)
+            self.players = Players(seed, self.mat.world, self._press, self._judge, pace=pace, mischief=mischief)
+            self._lockstep = LockStep(self.mat, self.players, self)
+            self._stack = stack.pop_all()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    @property
+    def t(self) -> float:
+        """Virtual seconds played."""
+        return self._lockstep.t
+
+    @property
+    def view(self) -> View:
+        """What the table shows."""
+        return self.daemon.table.view
+
+    @property
+    def state(self) -> Any:
+        """The state of the game."""
+        return self.daemon.table.story.state
+
+    @property
+    def over(self) -> bool:
+        """Whether the game is finished."""
+        return self.view.phase == "over"
+
+    @property
+    def truth(self) -> Truth:
+        """What really happened."""
+        return self.players.truth
+
+    def tick(self, dt: float = TICK_S) -> View:
+        """Let `dt` seconds pass."""
+        return self._lockstep.tick(dt)
+
+    def play(self, limit_s: float = 4 * 3600.0) -> View:
+        """Play to the end of the game, or for `limit_s`."""
+        return self._lockstep.play(limit_s)
+
+    def step(self, t: float, n: int) -> tuple[View, int]:
+        """The table's turn: see `lockstep.TableSide`."""
+        before = self.daemon.sent
+        self.daemon.step(t, at_least=n)
+        return self.view, self.daemon.sent - before
+
+    def _press(self, name: str) -> None:
+        self._buttons.press(name, self.t)
+
+    def _judge(self, call: JudgeCall) -> None:
+        self.daemon.table.judge(call)

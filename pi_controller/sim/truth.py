@@ -1,0 +1,226 @@
+"""The truth on record: what the simulated people really did, and where a table's journal disagrees with it.
+
+Only a simulation can have this record. It is kept by the players as they act, or foretold from the scripts alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from pi_controller.errors import MatError
+from pi_controller.games import registry
+from pi_controller.games.base import Team
+from pi_controller.referee.facts import Done, Fact, Opened, Ready, Reveal
+from pi_controller.referee.story import blank, tell
+from pi_controller.sim.script import HideScript, Mischief, PaceName, script, toss
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pi_controller.games.base import Action, Game
+
+MOST_HIDES = 2000
+"""No game of the Dakota kind has been seen to last so long; a fold that passes it is broken."""
+
+
+class TrueHit(msgspec.Struct, frozen=True):
+    """A pad that was struck (the one touched first) for the hit `owed`, and whether the bead lay under it."""
+
+    owed: str
+    pad: int
+    found: bool
+
+
+class TrueHide(msgspec.Struct):
+    """One hide. `hits` holds the first and, when it was owed, the second."""
+
+    hide: int
+    hider: Team
+    place: int | None
+    passes: tuple[int, ...]
+    foul: str | None
+    hits: list[TrueHit] = msgspec.field(default_factory=list[TrueHit])
+
+    def actions(self) -> Iterator[dict[str, Any]]:
+        """Return the actions of the game that settle this hide, as they ought to be taken."""
+        if self.foul is not None:
+            yield {"do": "foul", "by": "hider", "kind": self.foul}
+            return
+        for hit in self.hits:
+            yield {"do": "hit", "found": hit.found, "pad": hit.pad}
+
+
+class Truth(msgspec.Struct):
+    """All hides of one table so far."""
+
+    seed: int
+    tossed: Team | None = None
+    hides: dict[int, TrueHide] = msgspec.field(default_factory=dict[int, TrueHide])
+
+    def hidden(self, plan: HideScript, hider: Team) -> None:
+        """Record that the hider has hidden as `plan` says; a hide begun anew replaces what was recorded."""
+        passes = tuple(p.pad for p in plan.passes)
+        self.hides[plan.hide] = TrueHide(plan.hide, hider, plan.place, passes, plan.foul)
+
+    def struck(self, hide: int, owed: str, pad: int) -> None:
+        """Record a stroke for the hit that is owed; a stroke made again for the same hit replaces the one before."""
+        true = self.hides[hide]
+        before = [hit for hit in true.hits if owed == "second" and hit.owed == "first"]
+        true.hits = [*before, TrueHit(owed, pad, pad == true.place)]
+
+    def actions(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Return (hide, action) in order; the toss belongs to hide 0."""
+        if self.tossed is not None:
+            yield 0, {"do": "toss", "winner": self.tossed}
+        for hide in sorted(self.hides):
+            for action in self.hides[hide].actions():
+                yield hide, action
+
+    def sheets(self, game: Game[Any]) -> dict[int, dict[str, Any]]:
+        """Return the score sheet's state after each hide (0: after the toss), by folding the true actions."""
+        state, sheets = game.opening(), dict[int, dict[str, Any]]()
+        for hide, action in self.actions():
+            state, _ = game.play(state, action)
+            sheets[hide] = game.sheet(state)
+        return sheets
+
+    def to_json(self) -> bytes:
+        """Return the record as one line of JSON."""
+        return msgspec.json.encode(self)
+
+    @staticmethod
+    def from_json(data: bytes) -> Truth:
+        """Return the record that `to_json` wrote; raises `msgspec.DecodeError` for anything else."""
+        return msgspec.json.decode(data, type=Truth)
+
+
+def foretell(
+    seed: int, game: Game[Any], pace: PaceName = "brisk", mischief: Mischief | None = None, most: int = MOST_HIDES
+) -> Truth:
+    """Return the truth of a whole game (or its first `most` hides) from the scripts alone, without playing it."""
+    truth = Truth(seed, toss(seed))
+    state, _ = game.play(game.opening(), {"do": "toss", "winner": truth.tossed})
+    for hide in range(1, most + 1):
+        if game.over(state):
+            break
+        plan = script(seed, hide, pace, mischief)
+        truth.hidden(plan, game.sheet(state)["hider"])
+        if plan.foul is None:
+            for owed, stroke in (("first", plan.first), ("second", plan.second)):
+                if not game.over(state) and game.sheet(state)["owed"] == owed:
+                    truth.struck(hide, owed, stroke.pad)
+                    *_, action = truth.hides[hide].actions()
+                    state, _ = game.play(state, action)
+        else:
+            for action in truth.hides[hide].actions():
+                state, _ = game.play(state, action)
+    return truth
+
+
+class _Told:
+    """One hide as the facts tell it."""
+
+    def __init__(self) -> None:
+        self.actions: list[Action] = []
+        self.sheet: dict[str, Any] = {}
+        self.passes: tuple[int, ...] | None = None
+        self.fetched = False
+        self.revealed: int | None = None
+
+
+def _tell(facts: Iterable[Fact], game: Game[Any]) -> tuple[dict[int, _Told], list[str]]:
+    """Sort facts by hide (the toss belongs to hide 0), and say where they cannot be told further."""
+    told: dict[int, _Told] = {}
+    story = blank(game)
+    for fact in facts:
+        hide = 0 if story.phase == "toss" else story.hide
+        try:
+            story = tell(game, story, fact)
+        except MatError as error:
+            return told, [f"hide {hide}: the facts cannot be told further: {error.what}"]
+        if isinstance(fact, Done):
+            this = told.setdefault(hide, _Told())
+            this.actions.append(fact.action)
+            this.sheet = game.sheet(story.state)
+        elif isinstance(fact, Ready):
+            this = told.setdefault(story.hide, _Told())
+            this.passes = None if story.doubt >= story.hide else story.passes  # the mat knows that it missed some
+            this.fetched = story.fetched
+        elif isinstance(fact, Reveal):
+            told.setdefault(fact.hide, _Told()).revealed = fact.pad
+    return told, []
+
+
+def compare(truth: Truth, facts: Iterable[Fact], game: Game[Any] | None = None) -> list[str]:
+    """Return every disagreement between the truth and the journalled facts, one line each: none when they agree.
+
+    Compared are, hide by hide, the hits with their pads, fouls, the hands' passes, the revealed pad, and the sticks.
+    `facts` are those that count (`table.fold.effective`). The rules are those of `game`, or of the `Opened` fact.
+    """
+    known = list(facts)
+    if game is None:
+        opened = next((fact for fact in known if isinstance(fact, Opened)), None)
+        if opened is None:
+            return ["the facts do not say which game was played"]
+        game = registry.game(opened.game, opened.options)
+    told, wrong = _tell(known, game)
+    sheets: dict[int, dict[str, Any]] = {}
+    try:
+        sheets = truth.sheets(game)
+    except MatError as error:
+        wrong.append(f"the true actions cannot be folded: {error.what}")
+    want: dict[int, list[Action]] = {}
+    for hide, action in truth.actions():
+        want.setdefault(hide, []).append(action)
+    for hide in sorted(want.keys() | {hide for hide, tale in told.items() if tale.actions}):
+        name = "the toss" if hide == 0 else f"hide {hide}"
+        tale = told.get(hide, _Told())
+        wrong += _actions(name, want.get(hide, []), tale.actions)
+        if hide in truth.hides:
+            wrong += _rest(name, truth.hides[hide], tale)
+        if hide in sheets and tale.sheet and _sticks(sheets[hide]) != _sticks(tale.sheet):
+            wrong.append(f"{name}: sticks are {_sticks(tale.sheet)}, truly {_sticks(sheets[hide])}")
+    return wrong
+
+
+def _actions(name: str, want: list[Action], have: list[Action]) -> list[str]:
+    wrong: list[str] = []
+    for i in range(max(len(want), len(have))):
+        true = want[i] if i < len(want) else None
+        said = have[i] if i < len(have) else None
+        if _plain(true) != _plain(said):
+            wrong.append(f"{name}: told {_plain(said)}, truly {_plain(true)}")
+        elif true is not None and said is not None and said.get("pad", true.get("pad")) != true.get("pad"):
+            wrong.append(f"{name}: told a hit on pad {said.get('pad')}, truly on pad {true.get('pad')}")
+    return wrong
+
+
+def _rest(name: str, true: TrueHide, told: _Told) -> list[str]:
+    wrong: list[str] = []
+    if told.revealed is not None and told.revealed != true.place:
+        wrong.append(f"{name}: revealed under pad {told.revealed}, truly under pad {true.place}")
+    if told.passes is not None and true.passes not in (told.passes, told.passes[1:] if told.fetched else None):
+        wrong.append(f"{name}: passes {told.passes}, truly {true.passes}")
+    return wrong
+
+
+def _plain(action: Action | None) -> str:
+    """Say an action in a few words, so that two ways of writing the same one are equal."""
+    match action.get("do") if action else None:
+        case _ if action is None:
+            return "nothing"
+        case "toss":
+            return f"toss to {action['winner']}"
+        case "hit":
+            return f"hit {'found' if action.get('found') else 'missed'}"
+        case "foul":
+            return f"foul {action.get('kind')} by {action.get('by')}"
+        case _:
+            return str(dict(action))
+
+
+def _sticks(sheet: dict[str, Any]) -> str:
+    pools = ", ".join(f"{team} {sheet['long'][team]}+{sheet['short'][team]}" for team in ("A", "B"))
+    return f"{pools}, middle {sheet['middle']}, hider {sheet['hider']}"

@@ -1,0 +1,163 @@
+"""The simulated mat and what people do with it, on virtual time.
+
+`World` holds the physics (`piezo`, `touch`, `magnets`) and the hands. People act at the present moment `t`; time goes
+on by `advance`. What the sensors read is a function of the seed, of what was done and of the time, never of how time
+was cut into steps. This is a simulation with chosen figures: a controller that does well here has shown that its parts
+fit together, not that it can feel a real stick on a real mat.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pi_controller.errors import UsageError
+from pi_controller.pinmap import pinmap
+from pi_controller.sim.conditions import Conditions
+from pi_controller.sim.hands import Hand, HandStyle, Side
+from pi_controller.sim.magnets import LYING_Z, MARKED_AM2, UNMARKED_AM2, Bead, Magnets
+from pi_controller.sim.piezo import Piezo
+from pi_controller.sim.seeds import Stream, rng
+from pi_controller.sim.touch import TouchStrips
+
+NS = 1_000_000_000
+RUB_S = 30.0
+"""The longest that cloth goes on rubbing over one hand."""
+
+
+class World:
+    """Mat, hands and beads. `t` is virtual seconds since the start; it is kept in whole nanoseconds (`ns`)."""
+
+    def __init__(self, seed: int, conditions: Conditions | None = None) -> None:
+        if seed < 0:
+            raise UsageError(f"seed {seed} is negative", "choose a seed of 0 or more")
+        self.seed = seed
+        self.conditions = conditions or Conditions.quiet()
+        self.ns = 0
+        self.piezo = Piezo(seed, self.conditions)
+        self.strips = TouchStrips(seed, self.conditions)
+        self.magnets = Magnets(seed, self.conditions)
+        self.hands: dict[Side, Hand] = {"hider": Hand("hider"), "hitter": Hand("hitter")}
+        self._drops = 0
+
+    @property
+    def t(self) -> float:
+        """Virtual time, seconds."""
+        return self.ns / NS
+
+    def advance(self, dt: float) -> None:
+        """Let `dt` seconds pass (rounded to nanoseconds)."""
+        if dt < 0:
+            raise UsageError(f"time cannot go back ({dt} s)", "advance by 0 or more")
+        self.ns += round(dt * NS)
+
+    # hands
+
+    def hand_in(self, pad: int, style: HandStyle | None = None, side: Side = "hider") -> float:
+        """A hand sets out to go under `pad`; returns the time at which it is there."""
+        self._pad(pad)
+        hand = self.hands[side]
+        if hand.pad is not None and hand.pad != pad:
+            self.piezo.rub_ends(hand.pad, self.t)
+        there = hand.go_in(self.t, pad, style or hand.style)
+        self.piezo.press(there, pad)
+        self.piezo.rub(pad, there - 0.3 * (there - self.t), there + RUB_S)
+        self.magnets.moved()
+        return there
+
+    def hand_out(self, pad: int, side: Side = "hider") -> float:
+        """The hand comes out from under `pad` again; returns the time at which it is clear of the edge."""
+        hand = self.hands[side]
+        if hand.pad != self._pad(pad):
+            raise UsageError(f"the {side}'s hand is not under pad {pad}", "put it there first")
+        clear = hand.go_out(self.t)
+        self.piezo.press(self.t, pad)
+        self.piezo.rub_ends(pad, clear)
+        self.magnets.moved()
+        return clear
+
+    def hand_home(self, side: Side = "hider") -> float:
+        """The hand goes back to its owner; returns when it is there."""
+        hand = self.hands[side]
+        if hand.pad is not None:
+            self.hand_out(hand.pad, side)
+        there = hand.go_home(self.t)
+        self.magnets.moved()
+        return there
+
+    # beads
+
+    def carry(self, bead: str = "bead", *, marked: bool = True, side: Side = "hider") -> None:
+        """The hand holds `bead` from now on, wherever it was before."""
+        known = self.magnets.beads.get(bead)
+        if known is None:
+            random = rng(self.seed, Stream.BEAD, 0, len(self.magnets.beads))
+            strength = (MARKED_AM2 if marked else UNMARKED_AM2) * random.normal(1.0, 0.03)
+            known = self.magnets.beads[bead] = Bead(strength * _direction(random))
+        known.place, known.hand = None, self.hands[side]
+        self.magnets.moved()
+
+    def drop(
+        self, bead: str, where: int | tuple[float, float], facing: tuple[float, float, float] | None = None
+    ) -> None:
+        """`bead` comes to lie still.
+
+        `where` is a pad (a seeded place inside it) or (x, y) in mm; `facing` turns its moment.
+        """
+        known = self.magnets.beads.get(bead)
+        if known is None:
+            self.carry(bead)
+            known = self.magnets.beads[bead]
+        self._drops += 1
+        random = rng(self.seed, Stream.BEAD, 1, self._drops)
+        if isinstance(where, int):
+            pads = pinmap().pads
+            x, y = pads.centre(self._pad(where))
+            x += random.uniform(-0.42, 0.42) * pads.width_mm
+            y += random.uniform(-0.42, 0.42) * pads.depth_mm
+        else:
+            x, y = where
+        axis = _direction(random) if facing is None else np.array(facing) / np.linalg.norm(facing)
+        known.moment = float(np.linalg.norm(known.moment)) * axis
+        known.hand, known.place = None, np.array([x, y, LYING_Z])
+        self.magnets.moved()
+
+    def take(self, bead: str) -> None:
+        """`bead` leaves the mat for good: into a pocket, or shown in the open hand far above."""
+        known = self.magnets.beads.get(bead)
+        if known is not None:
+            known.place = known.hand = None
+            self.magnets.moved()
+
+    def lies(self, bead: str = "bead") -> int | None:
+        """Return the pad that `bead` lies under now, or None: for the record and the simulated judge only."""
+        known = self.magnets.beads.get(bead)
+        if known is None or known.place is None:
+            return None
+        return pinmap().pads.at(float(known.place[0]), float(known.place[1]))
+
+    # strokes
+
+    def strike(
+        self,
+        pad: int,
+        level_dbfs: float = -20.0,
+        second_pad: int | None = None,
+        second_after_s: float | None = None,
+        after_s: float = 0.0,
+    ) -> None:
+        """A stick touches `pad`, `after_s` from now, and `second_pad` (if any) another `second_after_s` later."""
+        at = self.t + after_s
+        self.piezo.strike(at, self._pad(pad), level_dbfs)
+        if second_pad is not None:
+            self.piezo.strike(at + (second_after_s or 0.0), self._pad(second_pad), level_dbfs - 2.0)
+
+    def _pad(self, pad: int) -> int:
+        if not 1 <= pad <= pinmap().pads.count:
+            raise UsageError(f"there is no pad {pad}", f"pads are 1 to {pinmap().pads.count}")
+        return pad
+
+
+def _direction(random: np.random.Generator) -> np.ndarray:
+    """Return a random unit vector, all directions alike."""
+    v = random.standard_normal(3)
+    return v / np.linalg.norm(v)

@@ -1,0 +1,109 @@
+"""Kill the daemon (SIGKILL) at random moments of running games; each must resume and end as the unkilled game does.
+
+python tests/end_to_end/kills.py --kills 50 [--points 2] [--first-seed 0]
+"""
+
+import argparse
+import random
+import tempfile
+import threading
+from collections import Counter
+from pathlib import Path
+
+from rich.progress import Progress
+
+from pi_controller.games import registry
+from pi_controller.referee.facts import Done
+from pi_controller.sim.elsewhere import Elsewhere, TableDiedError
+from pi_controller.sim.lockstep import TICK_S, LockStep
+from pi_controller.sim.mat import SimMat
+from pi_controller.sim.players import Players
+from pi_controller.sim.truth import foretell
+from pi_controller.table.fold import effective
+from pi_controller.table.journal import Journal
+
+SETTINGS = """
+[table]
+journal = "{folder}/j.sqlite"
+[game.options]
+points = {points}
+[board]
+port = "{device}"
+[web]
+enabled = false
+"""
+
+
+def play(seed, kills, points, folder):
+    """Play game `seed` with `kills` kills; return (the phases it was killed in, the actions, those foretold)."""
+    moments = random.Random(seed)
+    with SimMat(seed) as mat:
+        settings = Path(folder) / "settings.toml"
+        settings.write_text(SETTINGS.format(folder=folder, device=mat.device, points=points), "utf-8")
+        side = Elsewhere(settings)
+        side.start()
+        try:
+            phases = _play(seed, kills, side, mat, moments)
+        finally:
+            side.close()
+    game = registry.game("dakota", {"points": str(points)})
+    with Journal(Path(folder) / "j.sqlite", read_only=True) as journal:
+        done = [fact.action for _, batch in effective(journal.read()) for fact in batch if isinstance(fact, Done)]
+    return phases, done, [action for _, action in foretell(seed, game).actions()]
+
+
+def _play(seed, kills, side, mat, moments):
+    players = Players(seed, mat.world, side.press, side.judge)
+    lockstep = LockStep(mat, players, side)
+    phases = []
+    wait = moments.randrange(30, 600)
+    for _ in range(200_000):
+        if lockstep.view.phase == "over":
+            break
+        if wait == 0 and len(phases) < kills:
+            # somewhere in the next few turns, wherever the process then is
+            phases.append(lockstep.view.phase)
+            timer = threading.Timer(moments.random() * 0.004, side.kill)
+            timer.start()
+            while True:
+                try:
+                    lockstep.tick()
+                except TableDiedError:
+                    break
+            timer.join()
+            for _ in range(moments.randrange(60)):  # people go on for a while before anyone notices
+                mat.advance(TICK_S)
+            side.start()
+            lockstep.again()
+            wait = moments.randrange(30, 600)
+        lockstep.tick()
+        wait = max(0, wait - 1)
+    return phases
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--points", type=int, default=2)
+    args = parser.parse_args()
+    killed, games, wrong = Counter(), 0, []
+    with Progress() as bar:
+        task = bar.add_task("kills", total=args.kills)
+        while killed.total() < args.kills:
+            seed = args.first_seed + games
+            with tempfile.TemporaryDirectory() as folder:
+                phases, done, foretold = play(seed, min(5, args.kills - killed.total()), args.points, folder)
+            killed.update(phases)
+            games += 1
+            if done != foretold:
+                wrong.append(f"seed {seed}: {done} is not {foretold}")
+            bar.update(task, completed=killed.total())
+    print(f"{killed.total()} kills in {games} games ({', '.join(f'{n} in {p}' for p, n in killed.most_common())})")
+    print(f"{games - len(wrong)} of {games} games ended as the unkilled game does")
+    print("\n".join(wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

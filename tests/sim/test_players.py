@@ -1,0 +1,335 @@
+"""The simulated people against a small table that sees everything: they play whole games by themselves."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pi_controller.games import registry
+from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeCall
+from pi_controller.sim.conditions import Conditions
+from pi_controller.sim.players import AGAIN_S, Players
+from pi_controller.sim.script import Mischief, PaceName, script
+from pi_controller.sim.truth import foretell
+from pi_controller.sim.world import World
+from pi_controller.table.view import Asked, Hit, Phase, View
+
+TICK = 0.032
+
+
+class FeltWorld(World):
+    """A world that tells its strokes."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed, Conditions.quiet())
+        self.strokes: list[tuple[float, int, float]] = []
+
+    def strike(
+        self,
+        pad: int,
+        level_dbfs: float = -20.0,
+        second_pad: int | None = None,
+        second_after_s: float | None = None,
+        after_s: float = 0.0,
+    ) -> None:
+        super().strike(pad, level_dbfs, second_pad, second_after_s, after_s)
+        self.strokes.append((self.t + after_s, pad, level_dbfs))
+
+
+class AllSeeingTable:
+    """A table that knows the world: good for testing people, not mats."""
+
+    def __init__(self, seed: int = 1, mischief: Mischief | None = None, pace: PaceName = "brisk") -> None:
+        self.world = FeltWorld(seed)
+        self.game = registry.game("dakota")
+        self.state: Any = self.game.opening()
+        self.phase: Phase = "toss"
+        self.hide = 1
+        self.hits: tuple[Hit, ...] = ()
+        self.foul: str | None = None
+        self.question: Asked | None = None
+        self.passes: list[int] = []
+        self.deaf = 0
+        self.frozen = False
+        self.pressed: list[tuple[float, str]] = []
+        self.calls: list[JudgeCall] = []
+        self.after: list[tuple[float, Callable[[], None]]] = []
+        self.shown: list[float] = []
+        self._under: int | None = None
+        self.players = self.people(seed, mischief, pace)
+
+    def people(self, seed: int, mischief: Mischief | None, pace: PaceName) -> Players:
+        players = Players(seed, self.world, self.press, self.calls.append, pace=pace, mischief=mischief)
+        players.watch(self.view())
+        return players
+
+    def view(self) -> View:
+        sheet = self.game.sheet(self.state)
+        return View(
+            seq=0,
+            game="dakota",
+            version="",
+            teams={"A": "A", "B": "B"},
+            phase=self.phase,
+            hide=self.hide,
+            hider=sheet["hider"],
+            long=sheet["long"],
+            middle=sheet["middle"],
+            short=sheet["short"],
+            points=5,
+            owed=sheet["owed"] if self.phase == "hit" else None,
+            situation=None,
+            winner=sheet["winner"],
+            hits=self.hits,
+            passes=len(self.passes),
+            foul=self.foul,
+            question=self.question,
+        )
+
+    def press(self, name: str) -> None:
+        self.pressed.append((self.world.t, name))
+        if self.frozen:
+            return
+        if self.phase == "toss" and name.startswith("toss_"):
+            self.play({"do": "toss", "winner": name[-1].upper()})
+            self.phase = "hide"
+        elif self.phase == "hide" and name == "ready":
+            self.phase = "check"
+            self.after.append((self.world.t + 0.4, self.look))
+        elif self.phase == "show" and name == "shown":
+            assert self.world.lies("bead") is None
+            assert self.world.lies("second bead") is None
+            self.shown.append(self.world.t)
+            self.phase, self.hide = "hide", self.hide + 1
+            self.hits, self.foul = (), None
+            self.passes = []
+
+    def look(self) -> None:
+        places = {name: bead.place for name, bead in self.world.magnets.beads.items() if bead.place is not None}
+        pads = [self.world.lies(name) for name in places]
+        foul = None
+        if len(set(self.passes)) < 4:
+            foul = "pad_skipped"
+        elif len(self.passes) > 4:
+            foul = "pad_twice"
+        elif not pads:
+            foul = "no_bead"
+        elif len(pads) > 1:
+            foul = "two_beads"
+        elif pads[0] is None:
+            foul = "bead_off_mat"
+        self.foul = foul
+        if foul is None:
+            self.phase = "hit"
+        else:
+            self.play({"do": "foul", "by": "hider", "kind": foul})
+            self.settle()
+
+    def play(self, action: dict[str, Any]) -> None:
+        self.state, _ = self.game.play(self.state, action)
+
+    def settle(self) -> None:
+        if self.game.over(self.state):
+            self.phase = "over"
+        elif self.game.sheet(self.state)["owed"] == "first":
+            self.phase = "show"
+
+    def feel(self) -> None:
+        strokes, self.world.strokes = self.world.strokes, []
+        for _, pad, _ in strokes:
+            if self.deaf:
+                self.deaf -= 1
+            elif self.phase == "hit" and self.question is None:
+                found = self.world.lies("bead") == pad
+                self.hits = (*self.hits, Hit(pad, found))
+                self.play({"do": "hit", "found": found, "pad": pad})
+                self.settle()
+
+    def tick(self) -> None:
+        self.players.act(self.world.t)
+        self.feel()
+        self.world.advance(TICK)
+        under = self.world.hands["hider"].pad
+        if self._under is not None and under != self._under and self.phase == "hide":
+            self.passes.append(self._under)
+        self._under = under
+        for due in [due for due in self.after if due[0] <= self.world.t]:
+            self.after.remove(due)
+            due[1]()
+        self.players.watch(self.view())
+
+    def until(self, done: Callable[[], bool], limit_s: float = 60.0) -> None:
+        end = self.world.t + limit_s
+        while not done():
+            assert self.world.t < end, f"stuck in {self.phase} of hide {self.hide}"
+            self.tick()
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("mischief", [Mischief(), Mischief(fouls=0.25, doubts=0.2)])
+def test_people_play_a_whole_game_and_the_record_is_the_foretold_one(seed: int, mischief: Mischief) -> None:
+    table = AllSeeingTable(seed, mischief)
+    table.until(lambda: table.phase == "over", 3600.0)
+    truth = table.players.truth
+    assert truth == foretell(seed, table.game, mischief=mischief)
+    sheet = table.game.sheet(table.state)
+    last = truth.sheets(table.game)[max(truth.hides)]
+    assert {k: last[k] for k in ("long", "middle", "short", "winner")} == {
+        k: sheet[k] for k in ("long", "middle", "short", "winner")
+    }
+
+
+@pytest.mark.parametrize(("pace", "least", "most"), [("brisk", 3.5, 6.5), ("natural", 9.0, 24.0)])
+def test_the_pace_of_a_hide(pace: PaceName, least: float, most: float) -> None:
+    table = AllSeeingTable(3, pace=pace)
+    table.until(lambda: len(table.shown) == 9, 400.0)
+    hides = [b - a for a, b in zip(table.shown, table.shown[1:], strict=False)]
+    assert least < sum(hides) / len(hides) < most
+    assert len({round(h, 1) for h in hides}) > 3
+
+
+def test_a_stroke_that_was_not_felt_is_made_again_and_louder() -> None:
+    table = AllSeeingTable(4)
+    table.until(lambda: table.phase == "hit")
+    table.deaf = 2
+    strokes: list[tuple[float, int, float]] = []
+    feel = table.feel
+
+    def listen() -> None:
+        strokes.extend(table.world.strokes)
+        feel()
+
+    table.feel = listen
+    table.until(lambda: bool(table.hits))
+    (t1, pad1, l1), (t2, pad2, l2), (_, pad3, l3) = strokes
+    assert t2 - t1 == pytest.approx(AGAIN_S, abs=0.1)
+    assert pad1 == pad2 == pad3
+    assert l1 < l2 <= l3
+    assert len(table.players.truth.hides[1].hits) == 1
+
+
+def test_the_bead_is_hidden_anew_as_before_when_the_hide_starts_over() -> None:
+    table = AllSeeingTable(5)
+    table.until(lambda: table.phase == "hit")
+    place = table.world.lies()
+    table.phase, table.passes = "hide", []
+    table.players.watch(table.view())
+    table.until(lambda: table.world.lies() is None)
+    table.passes = []
+    presses = len(table.pressed)
+    table.until(lambda: table.phase == "check")
+    assert len(table.pressed) > presses
+    assert table.world.lies() == place == script(5, 1).place
+    assert table.players.truth.hides[1].hits == []
+
+
+def test_hiding_starts_over_when_the_passes_are_wiped_after_ready() -> None:
+    table = AllSeeingTable(5)
+    table.until(lambda: table.phase == "hide")
+    table.frozen = True
+    table.until(lambda: any(name == "ready" for _, name in table.pressed))
+    table.tick()
+    table.passes = []
+    table.frozen = False
+    table.tick()
+    table.until(lambda: table.world.lies() is None, 5.0)
+    table.until(lambda: table.phase == "check", 10.0)
+    assert table.world.lies() == script(5, 1).place
+
+
+def test_a_button_without_effect_is_pressed_again() -> None:
+    table = AllSeeingTable(6)
+    table.frozen = True
+    table.until(lambda: len(table.pressed) == 2)
+    (a, first), (b, second) = table.pressed
+    assert first == second
+    assert b - a == pytest.approx(AGAIN_S, abs=0.1)
+
+
+def ask(table: AllSeeingTable, about: str, choices: tuple[str, ...], foul: str = "") -> str:
+    """Open a question and return the judge's answer."""
+    table.question = Asked(about, choices, (), foul)
+    start, before = table.world.t, len(table.calls)
+    table.until(lambda: len(table.calls) > before, 5.0)
+    call = table.calls[-1]
+    assert isinstance(call, JudgeAnswer)
+    assert call.t - start == pytest.approx(1.0, abs=0.1)
+    table.question = None
+    table.tick()
+    return call.answer
+
+
+def test_the_judge_answers_from_the_truth() -> None:
+    table = AllSeeingTable(8)
+    table.until(lambda: table.phase == "hit")
+    pads = ("1", "2", "3", "4", "none")
+    assert ask(table, "doubtful", pads) == "none", "nobody has struck yet"
+    table.deaf = 100
+    table.feel = lambda: None
+    table.until(lambda: bool(table.world.strokes))
+    pad = str(script(8, 1).first.pad)
+    for about in ("two_struck", "doubtful", "link_gap", "same_pad"):
+        assert ask(table, about, pads) == pad
+    found = "found" if script(8, 1).first.pad == script(8, 1).place else "missed"
+    assert ask(table, "found", ("found", "missed")) == found
+    assert ask(table, "bead_moved", ("play_on", "hide_again")) == "play_on"
+    assert ask(table, "no_reading", ("play_on", "hide_again")) == "play_on"
+    assert ask(table, "passes_unsure", ("play_on", "hide_again")) == "hide_again"
+    assert ask(table, "foul", ("foul", "play_on"), "pad_twice") == "play_on"
+    assert ask(table, "anything else", ("yes", "no")) == "yes"
+    assert ask(table, "two_struck", ("none",)) == "none"
+
+
+def test_the_judge_calls_the_foul_that_was_made() -> None:
+    table = AllSeeingTable(8, Mischief(fouls=1.0))
+    table.until(lambda: table.phase == "check")
+    kind = script(8, 1, "brisk", Mischief(fouls=1.0)).foul or ""
+    assert ask(table, "foul", ("foul", "play_on"), kind) == "foul"
+    assert ask(table, "foul", ("foul", "play_on"), "time") == "play_on"
+    table.question = Asked("no_reading", ("play_on", "hide_again"), ())
+    table.until(lambda: len(table.calls) == 3, 5.0)
+    call = table.calls[-1]
+    assert isinstance(call, JudgeAction)
+    assert call.action == {"do": "foul", "by": "hider", "kind": kind}
+
+
+def test_at_a_halted_table_everyone_waits_and_goes_on_where_they_were() -> None:
+    table = AllSeeingTable(13)
+    table.until(lambda: len(table.passes) == 2)
+    table.phase = "halted"
+    for _ in range(300):
+        table.tick()
+    assert len(table.passes) == 2
+    assert table.pressed[-1][1] != "ready"
+    table.phase = "hide"
+    table.until(lambda: table.phase == "check", 8.0)
+    assert [p.pad for p in script(13, 1).passes] == table.passes
+
+
+def test_nobody_acts_twice_at_once_when_a_question_took_long() -> None:
+    table = AllSeeingTable(8)
+    table.until(lambda: table.phase == "hit")
+    table.question = Asked("doubtful", ("1", "none"), ())
+    for _ in range(600):
+        table.tick()
+    table.question = None
+    felt: list[tuple[float, int, float]] = []
+    table.feel = lambda: felt.extend(table.world.strokes)
+    for _ in range(20):
+        table.tick()
+    assert len(set(felt)) <= 1
+
+
+def test_people_who_come_back_in_the_middle_of_a_hide_go_on_with_the_same_one() -> None:
+    whole = AllSeeingTable(11)
+    whole.until(lambda: whole.hide == 6 and whole.phase == "hit", 200.0)
+    state, truth = whole.state, whole.players.truth
+    whole.until(lambda: whole.hide == 7, 60.0)
+
+    table = AllSeeingTable(11)
+    table.state, table.phase, table.hide = state, "hit", 6
+    table.players = table.people(11, None, "brisk")
+    assert table.world.lies() == script(11, 6).place
+    table.until(lambda: table.hide == 7, 60.0)
+    assert table.players.truth.hides[6] == truth.hides[6]
+    assert table.state == whole.state

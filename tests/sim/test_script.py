@@ -1,0 +1,90 @@
+"""Scripts are pure, cover what they should, and follow the rules unless they mean not to."""
+
+from collections import Counter
+
+import pytest
+
+from pi_controller.errors import UsageError
+from pi_controller.pinmap import pinmap
+from pi_controller.sim.script import PACES, SENSED_FOULS, HideScript, Mischief, PaceName, script, toss
+
+MANY = range(1, 401)
+
+
+def drops(plan: HideScript) -> list[tuple[int, int | None, str]]:
+    return [(p.pad, d.pad, d.bead) for p in plan.passes for d in p.drops]
+
+
+@pytest.mark.parametrize("pace", PACES)
+def test_a_script_is_a_pure_function_of_seed_and_hide(pace: PaceName) -> None:
+    forward = [script(5, hide, pace, Mischief(0.3, 0.3)) for hide in MANY]
+    backward = [script(5, hide, pace, Mischief(0.3, 0.3)) for hide in reversed(MANY)]
+    assert forward == backward[::-1]
+    assert forward != [script(6, hide, pace, Mischief(0.3, 0.3)) for hide in MANY]
+    assert len(set(forward)) == len(forward)
+
+
+@pytest.mark.parametrize("pace", PACES)
+def test_without_mischief_every_hide_is_a_good_one(pace: PaceName) -> None:
+    for hide in MANY:
+        plan = script(9, hide, pace)
+        assert plan.foul is None
+        assert sorted(p.pad for p in plan.passes) == [1, 2, 3, 4]
+        assert drops(plan) == [(plan.place, plan.place, "bead")]
+        ((x, y),) = [d.place for p in plan.passes for d in p.drops]
+        assert pinmap().pads.at(x, y) == plan.place
+        assert plan.first.pad != plan.second.pad
+        assert plan.first.also is None
+
+
+def test_places_and_strokes_are_spread_over_the_pads() -> None:
+    plans = [script(1, hide) for hide in MANY]
+    for counted in (Counter(p.place for p in plans), Counter(p.first.pad for p in plans)):
+        assert set(counted) == {1, 2, 3, 4}
+        assert min(counted.values()) > 60
+    found = sum(p.first.pad == p.place for p in plans)
+    assert 60 < found < 140
+    assert {toss(seed) for seed in range(20)} == {"A", "B"}
+
+
+def test_every_sensed_foul_is_what_its_name_says() -> None:
+    plans = [script(2, hide, "brisk", Mischief(fouls=1.0)) for hide in MANY]
+    assert {p.foul for p in plans} == set(SENSED_FOULS)
+    for plan in plans:
+        passed = Counter(p.pad for p in plan.passes)
+        laid = drops(plan)
+        match plan.foul:
+            case "pad_skipped":
+                assert len(passed) == 3
+                assert plan.place in passed
+            case "pad_twice":
+                assert max(passed.values()) == 2
+                assert len(passed) == 4
+                assert all(a.pad != b.pad for a, b in zip(plan.passes, plan.passes[1:], strict=False))
+            case "no_bead":
+                assert laid == []
+                assert plan.place is None
+            case "two_beads":
+                assert {bead for _, _, bead in laid} == {"bead", "second bead"}
+                assert len({pad for _, pad, _ in laid}) == 2
+            case "bead_off_mat":
+                ((_, pad, _),) = laid
+                ((x, y),) = [d.place for p in plan.passes for d in p.drops]
+                assert pad is None
+                assert plan.place is None
+                assert pinmap().pads.at(x, y) is None
+        if plan.foul not in ("pad_skipped", "pad_twice"):
+            assert passed == Counter([1, 2, 3, 4])
+
+
+def test_a_doubtful_stroke_touches_the_next_pad_just_after() -> None:
+    for hide in MANY:
+        stroke = script(2, hide, "brisk", Mischief(doubts=1.0)).first
+        assert stroke.also is not None
+        assert abs(stroke.also - stroke.pad) == 1
+        assert 0 < (stroke.also_after_s or 0.0) <= 0.005
+
+
+def test_odds_must_be_probabilities() -> None:
+    with pytest.raises(UsageError):
+        Mischief(fouls=1.5)

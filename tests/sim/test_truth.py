@@ -1,0 +1,173 @@
+"""Comparing the truth with a journal: what agrees is silent, every seeded disagreement is named."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+
+from pi_controller.games import registry
+from pi_controller.referee.facts import (
+    Commit,
+    Done,
+    Fact,
+    FoulSeen,
+    HandPass,
+    HideAgain,
+    Opened,
+    Ready,
+    Reveal,
+    Shown,
+    Struck,
+    Undone,
+)
+from pi_controller.sim.script import Mischief
+from pi_controller.sim.truth import Truth, compare, foretell
+
+GAME = registry.game("dakota")
+SOME = Mischief(fouls=0.2)
+
+
+def journalled(truth: Truth) -> list[Fact]:
+    """Return the facts of a table that made no mistake."""
+    facts: list[Fact] = [Opened(0.0, "dakota", GAME.version, GAME.source, {}, {"A": "A", "B": "B"})]
+    state = GAME.opening()
+    t = 0.0
+
+    def done(action: dict[str, Any]) -> None:
+        nonlocal state
+        state, calls = GAME.play(state, action)
+        facts.append(Done(t, action, calls, "sensor"))
+
+    done({"do": "toss", "winner": truth.tossed})
+    for hide in truth.hides.values():
+        t += 1.0
+        facts += [HandPass(t, pad) for pad in hide.passes]
+        facts.append(Ready(t))
+        if hide.foul is None:
+            facts.append(Commit(t, hide.hide, "00"))
+        else:
+            facts.append(FoulSeen(t, hide.foul, "hider"))
+        for action in hide.actions():
+            if action["do"] == "hit":
+                facts.append(Struck(t, (action["pad"],)))
+            done(action)
+        if hide.foul is None and hide.place is not None:
+            facts.append(Reveal(t, hide.hide, hide.place, "00"))
+        if not GAME.over(state):
+            facts.append(Shown(t))
+    return facts
+
+
+@pytest.fixture(scope="module")
+def truth() -> Truth:
+    return foretell(3, GAME, mischief=SOME)
+
+
+@pytest.fixture
+def facts(truth: Truth) -> list[Fact]:
+    return journalled(truth)
+
+
+def test_the_foretold_game_ends_and_sticks_are_conserved(truth: Truth) -> None:
+    sheets = truth.sheets(GAME)
+    assert list(sheets) == [0, *truth.hides]
+    assert all(s["long"]["A"] + s["long"]["B"] + s["middle"] == 20 for s in sheets.values())
+    assert [hide for hide, s in sheets.items() if s["winner"]] == [max(truth.hides)]
+    assert {hide.hider for hide in truth.hides.values()} == {"A", "B"}
+
+
+def test_a_journal_without_a_mistake_agrees(truth: Truth, facts: list[Fact]) -> None:
+    assert compare(truth, facts) == []
+    assert compare(truth, facts, GAME) == []
+
+
+def test_the_record_goes_to_json_and_back(truth: Truth) -> None:
+    assert Truth.from_json(truth.to_json()) == truth
+
+
+def first(facts: list[Fact], kind: type, test: Callable[[Any], bool] = lambda _: True) -> int:
+    return next(i for i, fact in enumerate(facts) if isinstance(fact, kind) and test(fact))
+
+
+def is_do(do: str) -> Callable[[Any], bool]:
+    return lambda fact: fact.action["do"] == do
+
+
+def test_a_hit_told_otherwise_is_named(truth: Truth, facts: list[Fact]) -> None:
+    i = first(facts, Done, lambda f: f.action["do"] == "hit" and not f.action["found"])
+    done = facts[i]
+    assert isinstance(done, Done)
+    facts[i] = msgspec.structs.replace(done, action={**done.action, "found": True})
+    wrong = compare(truth, facts)
+    assert any("told hit found, truly hit missed" in line for line in wrong)
+    assert any("sticks are" in line for line in wrong)
+
+
+def test_a_hit_on_another_pad_is_named_but_one_without_a_pad_is_fine(truth: Truth, facts: list[Fact]) -> None:
+    i = first(facts, Done, lambda f: f.action["do"] == "hit" and f.action["found"])
+    done = facts[i]
+    assert isinstance(done, Done)
+    other = done.action["pad"] % 4 + 1
+    before = facts[i - 2]
+    if isinstance(before, Done) and before.action.get("pad") == other:
+        other = other % 4 + 1
+    facts[i] = msgspec.structs.replace(done, action={**done.action, "pad": other})
+    (line,) = compare(truth, facts)
+    assert f"told a hit on pad {other}" in line
+    facts[i] = msgspec.structs.replace(done, action={"do": "hit", "found": True})
+    assert compare(truth, facts) == []
+
+
+def test_a_foul_not_seen_or_seen_as_another_is_named(truth: Truth, facts: list[Fact]) -> None:
+    i = first(facts, Done, is_do("foul"))
+    done = facts[i]
+    assert isinstance(done, Done)
+    kind = "bead_showing"
+    facts[i] = msgspec.structs.replace(done, action={**done.action, "kind": kind})
+    assert any(f"told foul {kind} by hider, truly foul" in line for line in compare(truth, facts))
+    del facts[i]
+    assert any("told nothing, truly foul" in line for line in compare(truth, facts))
+
+
+def test_another_toss_another_reveal_and_other_passes_are_named(truth: Truth, facts: list[Fact]) -> None:
+    i = first(facts, Reveal)
+    reveal = facts[i]
+    assert isinstance(reveal, Reveal)
+    facts[i] = msgspec.structs.replace(reveal, pad=reveal.pad % 4 + 1)
+    del facts[first(facts, HandPass)]
+    lines = compare(truth, facts)
+    assert len(lines) == 2
+    assert any("revealed under pad" in line for line in lines)
+    assert any("passes" in line for line in lines)
+    lines = compare(msgspec.structs.replace(truth, tossed="B" if truth.tossed == "A" else "A"), journalled(truth))
+    assert lines[0].startswith("the toss: told toss to")
+
+
+def test_the_hand_that_fetched_the_bead_is_no_pass(truth: Truth, facts: list[Fact]) -> None:
+    i = first(facts, HandPass)
+    facts[i:i] = [HandPass(0.5, 2), HideAgain(0.6, "the judge says so"), HandPass(0.7, truth.hides[1].passes[-1])]
+    assert compare(truth, facts) == []
+
+
+def test_a_journal_that_stops_early_or_cannot_be_told_is_named(truth: Truth, facts: list[Fact]) -> None:
+    cut = facts[: len(facts) // 2]
+    assert any("told nothing" in line for line in compare(truth, cut))
+    twice = [*facts, facts[first(facts, Done)]]
+    assert any("cannot be told further" in line for line in compare(truth, twice))
+    assert compare(truth, [*facts, Undone(9.0, 1)]) == [], "what still counts was asked for"
+    assert compare(truth, facts[1:]) == ["the facts do not say which game was played"]
+
+
+def test_a_stroke_made_again_replaces_the_one_before_and_one_without_a_first_stands_alone(truth: Truth) -> None:
+    again = Truth.from_json(truth.to_json())
+    hide = next(hide for hide in again.hides.values() if len(hide.hits) == 2)
+    first_hit, second_hit = hide.hits
+    again.struck(hide.hide, "second", second_hit.pad)
+    assert hide.hits == [first_hit, second_hit]
+    again.struck(hide.hide, "first", first_hit.pad)
+    assert hide.hits == [first_hit]
+    hide.hits = []
+    again.struck(hide.hide, "second", second_hit.pad)
+    again.struck(hide.hide, "second", second_hit.pad)
+    assert hide.hits == [second_hit]
