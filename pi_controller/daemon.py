@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from pi_controller.drivers.ports import StripError
 from pi_controller.errors import PortError
+from pi_controller.link.join import joined
 from pi_controller.link.messages import LinkDown, Touch
 from pi_controller.link.session import Session
 from pi_controller.mat.events import Button, Link
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from pi_controller.drivers.ports import Buttons, Port, Strip
     from pi_controller.link.messages import Message
+    from pi_controller.mat.events import MatEvent
     from pi_controller.mat.feel import Feel
     from pi_controller.table.table import Table
     from pi_controller.table.view import View
@@ -121,14 +123,17 @@ class Daemon:
         self._take(messages)
 
     def _take(self, messages: Iterable[Message]) -> None:
-        for message in messages:
+        events: list[MatEvent] = []
+        for message in joined(messages):
             if isinstance(message, Touch):
                 self._felt = message.t
-            for event in self._feel.feed(message):
-                if isinstance(event, Link):
-                    self._why = event.why
-                self.table.mat_event(event)
-                self._feel.armed = self.table.armed
+            events += self._feel.feed(message)
+        # samples come in longer blocks than scans: what happened first is told first
+        for event in sorted(events, key=lambda event: event.t):
+            if isinstance(event, Link):
+                self._why = event.why
+            self.table.mat_event(event)
+            self._feel.armed = self.table.armed
 
     def _send(self, data: bytes) -> None:
         if self.port is not None:

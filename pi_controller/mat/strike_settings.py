@@ -1,0 +1,79 @@
+"""What counts as a stroke: every figure of the strike detector in one place.
+
+Decibels are of energy and always a ratio of two things in the same signal; nothing is in volts, so one setting serves
+all pads. The figures were set on recordings of some twenty piezo pads and on real drumming sent through a simulated
+floor; each lies on a plateau, so a decibel either way changes little. None of those pads was a cloth pad struck by a
+pole: the figures wait for recordings of the real mat.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pi_controller.errors import SettingsError
+
+
+@dataclass(frozen=True, slots=True)
+class StrikeSettings:
+    """Times in seconds, frequencies in Hz, ratios in dB of energy. Raises `SettingsError` for figures that cannot work.
+
+    * `bands_hz`: listened to side by side, a stroke need pass in one only. The lower holds most of a soft stroke's
+      energy; the upper is where a stick still clicks while a loud drum fills the lower.
+    * Floor: the energy below which `floor_rank` of the last `floor_s` lie; never under `floor_lsb` counts rms, for a
+      quantised silent input has no noise at all.
+    * A stroke's highest millisecond stands `peak_db` over the floor and its last four milliseconds `mean_db`; that
+      highest one stands `rise_db` over everything in the 20 ms before and `stand_db` over three quarters of the 50 ms
+      before.
+    * It stands `dominance_db` over every other pad, each measured by its own floor (or outright, `raw_bonus_db` more:
+      a pad that was being rubbed when it was struck), and no other pad is `least_raw_db` louder outright (that
+      neighbour was struck, and this pad only felt it).
+    * Two pads `double_db` over all others were both struck.
+    * `alone_db` more of everything when there is no neighbour to ask; half of it with one neighbour. `slow_db` more
+      for each halving of the rate below 4 kHz, where noise has fewer samples to average over.
+    * With neighbours nothing is decided before `wait_s` (drums reach some pads first), and `doubt_s` later when it
+      passes by less than `clear_db`; less than `sure_db` is told as unsure.
+    * After a stroke nothing counts for `lockout_s`, except a blow `escape_db` above it: that one was a brush before
+      the blow.
+    * Strokes begun within `arm_guard_s` after arming were under way.
+    """
+
+    bands_hz: tuple[tuple[float, float], ...] = ((400.0, 1500.0), (900.0, 3000.0))
+    floor_s: float = 0.4
+    floor_rank: float = 0.75
+    floor_lsb: float = 0.3
+    peak_db: float = 13.0
+    mean_db: float = 9.0
+    rise_db: float = 7.0
+    stand_db: float = 12.0
+    dominance_db: float = 10.0
+    raw_bonus_db: float = 6.0
+    least_raw_db: float = 9.0
+    double_db: float = 12.0
+    alone_db: float = 5.5
+    slow_db: float = 1.5
+    wait_s: float = 0.002
+    doubt_s: float = 0.001
+    clear_db: float = 6.0
+    sure_db: float = 1.5
+    lockout_s: float = 0.25
+    escape_db: float = 20.0
+    arm_guard_s: float = 0.005
+
+    def __post_init__(self) -> None:
+        faults: list[str] = []
+        if not self.bands_hz or any(not 0 < low < high for low, high in self.bands_hz):
+            faults.append("bands_hz: each band needs 0 < low < high")
+        if not 0 < self.floor_rank < 1:
+            faults.append("floor_rank: between 0 and 1")
+        if not 0.1 <= self.floor_s <= 5:
+            faults.append("floor_s: 0.1 to 5")
+        if not self.floor_lsb > 0:
+            faults.append("floor_lsb: above 0")
+        if not 0.02 <= self.lockout_s <= 5:
+            faults.append("lockout_s: 0.02 to 5")
+        if min(self.wait_s, self.doubt_s) < 0 or self.wait_s + self.doubt_s > 0.0045:
+            faults.append("wait_s and doubt_s: 0 or more, together at most 0.0045")
+        if self.arm_guard_s < 0:
+            faults.append("arm_guard_s: 0 or more")
+        if faults:
+            raise SettingsError("\n".join(faults), "Correct the strike settings.")

@@ -1,0 +1,299 @@
+"""Feels strikes: piezo samples of one to eight pads in, one `Strike` out for each stroke of the stick.
+
+A stroke is told from everything else by comparing a few milliseconds with what the same signals said before and beside:
+
+* it stands above the pad's own *floor*, an order statistic of the last 400 ms (hum, noise, far drums);
+* it *rises*: it stands above what the same pad did just before (cloth rubbed, a hand pressed, a drum ringing on);
+* it *dominates*: it stands above the other pads, each measured by its own floor (a drum shakes all pads alike, and a
+  struck pad is felt in its neighbours 20 dB and more below);
+* two pads that tower together over all the others were both struck, and are told in the order of arrival.
+
+A strong stroke passes as soon as it is felt; a faint one may gather evidence for five milliseconds. Decisions depend on
+the samples alone, never on how the stream was cut into blocks, and nothing later than the sample a decision is stamped
+with has any part in it. The figures are in `StrikeSettings`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pi_controller.errors import SettingsError
+from pi_controller.mat.events import Strike
+from pi_controller.mat.strike_filter import HOP_S, LOOK_AHEAD, StrikeFilter
+from pi_controller.mat.strike_settings import StrikeSettings
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from pi_controller.link.messages import Piezo
+
+__all__ = ["Decision", "StrikeDetector", "StrikeSettings"]
+
+# In hops of half a millisecond:
+WINDOW = 8  # what the mean is taken over
+REACH = 10  # from a stroke's first touch to its decision at most; what came earlier is "before"
+RISE = 40  # nothing in these before came near
+STAND = 100  # nor three quarters of these
+RENEW = 64  # from one floor to the next
+CHUNK = 1024  # worked on at once
+SETTLE = 20  # until a stroke has reached its full height
+TINY = 1e-12  # keeps logarithms finite on an input that is cut off
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One stroke: pads (1 first) in order of arrival, sample numbers counted from the first sample ever fed.
+
+    `decided_index` is how many samples had been fed when it was known. `margin_db`: by how much it passed the
+    comparison it passed by least; `sure` is false when that is too little, or two pads cannot be put in order.
+    """
+
+    pads: tuple[int, ...]
+    onset_index: int
+    decided_index: int
+    margin_db: float
+    sure: bool
+
+    @property
+    def pad(self) -> int:
+        """The pad struck first."""
+        return self.pads[0]
+
+
+def _db(ratio: NDArray[np.float64]) -> NDArray[np.float64]:
+    return 10.0 * np.log10(ratio)
+
+
+def _ratio(db: float) -> float:
+    return 10.0 ** (db / 10.0)
+
+
+class StrikeDetector:
+    """Feed it samples; it says which pad was struck first. See the module's docstring."""
+
+    def __init__(
+        self,
+        rate: float,
+        pads: int,
+        full_scale: float = 2048,
+        settings: StrikeSettings = StrikeSettings(),  # noqa: B008 - frozen
+    ) -> None:
+        """`rate` samples a second (2000 to 8000), `pads` 1 to 8, `full_scale` the rail in the samples' own unit.
+
+        Raises `SettingsError` outside of that.
+        """
+        if not 1500 <= rate <= 8500:
+            raise SettingsError(f"Strikes cannot be felt at {rate:g} samples a second.", "Use 2000 to 8000.")
+        if not 1 <= pads <= 8:
+            raise SettingsError(f"{pads} pads cannot be listened to.", "Use 1 to 8.")
+        if not (full_scale > 0 and math.isfinite(full_scale)):
+            raise SettingsError(f"A full scale of {full_scale:g} makes no sense.", "Use the count of the rail.")
+        self.rate, self.pads, self.settings = float(rate), pads, settings
+        s = settings
+        # a converter's step; finer than 16 bits is never real, and a full scale of 1.0 is no count
+        lsb = max(1.0, full_scale / 32768) if full_scale >= 128 else full_scale / 32768
+        bands = [b for b in s.bands_hz if b[0] < 0.3 * rate] or list(s.bands_hz[:1])
+        self._filter = StrikeFilter(rate, pads, bands, 2.0 * lsb)
+        self._hop = self._filter.hop
+        self._least = (s.floor_lsb * lsb) ** 2
+        more = s.alone_db * max(0, 3 - pads) / 2 + s.slow_db * max(0.0, math.log2(4000 / rate))
+        self._thresholds_db = np.array([[s.peak_db], [s.mean_db], [s.rise_db], [s.stand_db]]) + more
+        self._over = _ratio(s.peak_db + more)
+        self._escape = _ratio(s.escape_db)
+        self._keep = round(s.floor_s / HOP_S)
+        self._lockout = round(s.lockout_s / HOP_S)
+        self._wait = round(s.wait_s / HOP_S) if pads > 1 else 0
+        self._doubt = round(s.doubt_s / HOP_S) if pads > 1 else 0
+        self._stay = max(self._keep, self._lockout + SETTLE, STAND) + 2 * REACH + RENEW
+        self._p = np.zeros((len(bands), pads, self._stay + CHUNK))  # energy of each hop
+        self._e = np.zeros_like(self._p)  # mean of that hop and the one before
+        self._armed = True
+        self._armed_from = 0
+        self._fed = 0
+        self._next_index: int | None = None
+        self._restart()
+
+    def _restart(self) -> None:
+        self._filter.reset()
+        self._origin = self._fed
+        self._n = 0  # hops so far
+        self._base = 0  # the hop in column 0
+        self._floor: NDArray[np.float64] | None = None
+        self._last_over = -REACH - 1
+        self._struck = (0, 0)  # hops from and to which the last stroke rose
+        self._locked = 0
+
+    @property
+    def armed(self) -> bool:
+        """Whether strikes are reported. Floors are kept either way; a stroke under way when armed is not reported."""
+        return self._armed
+
+    @armed.setter
+    def armed(self, value: bool) -> None:
+        if value and not self._armed:
+            self._armed_from = self._fed + round(self.settings.arm_guard_s * self.rate)
+        self._armed = value
+
+    def gap(self) -> None:
+        """Samples are missing here: start afresh, so that nothing is ever felt across the gap."""
+        self._restart()
+        self._next_index = None
+
+    def feed(self, piezo: Piezo) -> list[Strike]:
+        """Strikes known after this block, on the host's clock. A jump in the block's index is a gap."""
+        if self._next_index is not None and piezo.index != self._next_index:
+            self.gap()
+        start = self._fed
+        found = self.feed_samples(piezo.samples)
+        self._next_index = piezo.index + len(piezo.samples)
+        return [
+            Strike(piezo.t + (d.onset_index - start) / self.rate, d.pads, round(d.margin_db, 1), d.sure) for d in found
+        ]
+
+    def feed_samples(self, x: ArrayLike) -> list[Decision]:
+        """`x` (n, pads) in counts; the decisions these samples brought. Raises `SettingsError` for another shape."""
+        x = np.asarray(x)
+        if x.ndim != 2 or x.shape[1] != self.pads:
+            raise SettingsError(f"Samples of shape {x.shape} do not fit {self.pads} pads.", "Feed (samples, pads).")
+        out: list[Decision] = []
+        step = CHUNK * self._hop
+        for i in range(0, len(x), step):
+            part = x[i : i + step]
+            hops = self._filter.feed(part)
+            self._fed += len(part)
+            if hops.shape[2]:
+                self._take(hops, out)
+        return out
+
+    def _take(self, hops: NDArray[np.float64], out: list[Decision]) -> None:
+        k = hops.shape[2]
+        at = self._n - self._base
+        p, e = self._p, self._e
+        if at + k > p.shape[2]:
+            p[:, :, : self._stay] = p[:, :, at - self._stay : at]
+            e[:, :, : self._stay] = e[:, :, at - self._stay : at]
+            self._base = self._n - self._stay
+            at = self._stay
+        p[:, :, at : at + k] = hops
+        if at == 0:
+            e[:, :, 0] = hops[:, :, 0]
+        first = max(at, 1)
+        e[:, :, first : at + k] = 0.5 * (p[:, :, first : at + k] + p[:, :, first - 1 : at + k - 1])
+        hop, end = self._n, self._n + k
+        while hop < end:
+            if hop % RENEW == 0 and hop:
+                self._renew(hop)
+            until = min(end, (hop // RENEW + 1) * RENEW)
+            if self._floor is not None:
+                self._look(hop, until, self._floor, out)
+            hop = until
+        self._n = end
+
+    def _renew(self, hop: int) -> None:
+        """The floors, from every fourth of the hops before `hop`."""
+        at = hop - self._base
+        past = self._e[:, :, max(0, at - self._keep) : at : 4]
+        rank = int(self.settings.floor_rank * (past.shape[2] - 1))
+        self._floor = np.maximum(np.partition(past, rank, axis=2)[:, :, rank], self._least)
+
+    def _look(self, first: int, until: int, floor: NDArray[np.float64], out: list[Decision]) -> None:
+        """Judges the hops in which something stands over its floor, and the few after them."""
+        energy = self._e[:, :, first - self._base : until - self._base]
+        over: NDArray[np.bool_] = np.any(energy > (floor * self._over)[:, :, None], axis=(0, 1))
+        if first > self._last_over + REACH and not over.any():
+            return
+        for hop in range(first, until):
+            if over[hop - first]:
+                self._last_over = hop
+            if hop > self._last_over + REACH or (hop < self._locked and not self._escapes(hop)):
+                continue
+            found = self._judge(hop, floor)
+            if found is not None:
+                self._struck, self._locked = (hop - REACH, hop + SETTLE), hop + self._lockout
+                if self._armed and found.onset_index >= self._armed_from:
+                    out.append(found)
+
+    def _escapes(self, hop: int) -> bool:
+        """Far stronger than the stroke that locked: that one was a brush before the blow, and both are told."""
+        since, settled = (h - self._base for h in self._struck)
+        at = hop - self._base
+        if at <= settled:
+            return False
+        before = float(np.max(self._e[:, :, max(0, since) : settled]))
+        return float(np.max(self._e[:, :, at])) > self._escape * before
+
+    def _judge(self, hop: int, floor: NDArray[np.float64]) -> Decision | None:
+        """The stroke that is known in this hop: by the band that shows it best."""
+        if hop - self._base + 1 < REACH + RISE // 2:
+            return None
+        best: Decision | None = None
+        for band in range(len(floor)):
+            found = self._judge_band(hop, self._p[band], self._e[band], floor[band])
+            if found is not None and (best is None or found.margin_db > best.margin_db):
+                best = found
+        return best
+
+    def _judge_band(
+        self, hop: int, hops: NDArray[np.float64], energy: NDArray[np.float64], floor: NDArray[np.float64]
+    ) -> Decision | None:
+        s = self.settings
+        at = hop - self._base + 1
+        peak = energy[:, at - REACH : at].max(axis=1) + TINY
+        if not (peak > floor * self._over).any():
+            return None
+        mean = np.add.reduce(hops[:, at - WINDOW : at], axis=1) / WINDOW + TINY
+        before = energy[:, max(0, at - REACH - STAND) : at - REACH]
+        rank = int(0.75 * (before.shape[1] - 1))
+        risen = np.maximum(before[:, -RISE:].max(axis=1), self._least)
+        stood = np.maximum(np.partition(before, rank, axis=1)[:, rank], self._least)
+        above = mean / floor
+        margins = (_db(np.stack((peak / floor, above, peak / risen, peak / stood))) - self._thresholds_db).min(axis=0)
+        passed = margins > 0
+        if not passed.any():
+            return None
+        # the pad that stands highest over its floor, unless that one only felt its louder neighbour
+        struck, lead = self._dominance(peak, mean, above, int(np.argmax(np.where(passed, above, 0.0))))
+        if not struck:
+            struck, lead = self._dominance(peak, mean, above, int(np.argmax(np.where(passed, mean, 0.0))))
+        if not struck or not passed[struck].all():
+            return None
+        margin = min(float(margins[struck].min()), lead)
+        starts = {j: self._start(at, hops[j], floor[j], peak[j]) for j in struck}
+        wait = self._wait if margin >= s.clear_db else self._wait + self._doubt
+        if hop - min(starts.values()) < wait:
+            return None
+        struck.sort(key=lambda j: (starts[j], -above[j]))
+        sure = margin >= s.sure_db and (len(struck) == 1 or starts[struck[1]] - starts[struck[0]] >= 2)
+        onset = self._origin + max(0, starts[struck[0]] * self._hop - LOOK_AHEAD)
+        return Decision(tuple(j + 1 for j in struck), onset, self._origin + (hop + 1) * self._hop, margin, sure)
+
+    def _dominance(
+        self, peak: NDArray[np.float64], mean: NDArray[np.float64], above: NDArray[np.float64], q: int
+    ) -> tuple[list[int], float]:
+        """Which pads tower over the rest, and by how many dB more than they must; none when it is all of them."""
+        s = self.settings
+        if self.pads == 1:
+            return [q], math.inf
+        raw = _db(mean[q] / mean)
+        lead = np.maximum(_db(above[q] / above), raw - s.raw_bonus_db) - s.dominance_db
+        raw[q] = lead[q] = math.inf
+        if _db(peak[q] / peak).min() < -s.least_raw_db:
+            return [], 0.0
+        near = np.flatnonzero(lead <= 0)
+        if not len(near):
+            return [q], float(lead.min())
+        if len(near) > 1 or self.pads < 3:
+            return [], 0.0
+        both = [q, int(near[0])]
+        others = np.delete(np.arange(self.pads), both)
+        towering = np.minimum(_db(above[both].min() / above[others]), _db(mean[both].min() / mean[others])).min()
+        return (both, float(towering) - s.double_db) if towering > s.double_db else ([], 0.0)
+
+    def _start(self, at: int, hops: NDArray[np.float64], floor: float, peak: float) -> int:
+        """The hop in which the pad was first touched."""
+        first = at - REACH - 2
+        return self._base + first + int(np.argmax(hops[first:at] > max(8.0 * floor, peak / 16.0)))

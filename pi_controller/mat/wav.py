@@ -1,0 +1,218 @@
+"""`moccasin-mat strikes FILE.wav`: the strike detector run over a recording, one JSON line for each strike.
+
+Reads any uncompressed WAV of one to eight channels (one a pad) front to back in small blocks, so a pipe does as well as
+a file and a line appears as soon as its stroke is known. A recording that ends early is read as far as it goes.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+from scipy import signal as scipy_signal  # pyright: ignore[reportMissingTypeStubs]
+
+from pi_controller.arguments import Parser
+from pi_controller.errors import UsageError
+from pi_controller.mat.strike_filter import LoneJumps
+from pi_controller.mat.strikes import StrikeDetector
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from pi_controller.mat.strikes import Decision
+
+signal: Any = scipy_signal  # it has no types
+PCM, FLOAT, EXTENSIBLE = 1, 3, 0xFFFE
+KINDS = {(PCM, 1), (PCM, 2), (PCM, 3), (PCM, 4), (FLOAT, 4), (FLOAT, 8)}  # and bytes a sample
+HIGHEST_HZ = 8500  # above this the recording is brought down by a whole factor
+LOWEST_HZ = 1500
+BLOCK_S = 0.008
+FULL_SCALE = 32768.0
+WHAT_TO_GIVE = "Give a WAV of 1 to 8 channels, PCM of 8 to 32 bits or float, 2 kHz or more."
+
+
+@dataclass(frozen=True, slots=True)
+class WavFormat:
+    """What the header says: channels, frames a second, bytes of one sample, and whether they are floats."""
+
+    channels: int
+    rate: int
+    width: int
+    floating: bool
+
+    @property
+    def full_scale(self) -> float:
+        """The rail in the unit that samples are handed on in: 8-bit counts, else 16-bit counts and parts of them."""
+        return 128.0 if self.width == 1 else FULL_SCALE
+
+
+def _exactly(file: BinaryIO, n: int) -> bytes:
+    """Up to `n` bytes; fewer only at the end (a pipe may give them in pieces)."""
+    parts: list[bytes] = []
+    while n > 0 and (part := file.read(min(n, 1 << 16))):
+        parts.append(part)
+        n -= len(part)
+    return b"".join(parts)
+
+
+def _format(body: bytes, name: str) -> WavFormat:
+    if len(body) < 16:
+        raise UsageError(f"{name}: its header is cut short.", WHAT_TO_GIVE)
+    tag, channels, rate, _, align, bits = struct.unpack_from("<HHIIHH", body)
+    if tag == EXTENSIBLE and len(body) >= 26:
+        tag = struct.unpack_from("<H", body, 24)[0]
+    width = align // channels if channels else 0
+    if (tag, width) not in KINDS or align != width * channels:
+        raise UsageError(f"{name}: samples of kind {tag} with {bits} bits are not understood.", WHAT_TO_GIVE)
+    if not 1 <= channels <= 8:
+        raise UsageError(f"{name}: {channels} channels, but there are 1 to 8 pads.", WHAT_TO_GIVE)
+    if not LOWEST_HZ <= rate <= 768000:
+        raise UsageError(f"{name}: {rate} samples a second cannot show a strike.", WHAT_TO_GIVE)
+    return WavFormat(channels, rate, width, tag == FLOAT)
+
+
+class WavReader:
+    """A WAV read front to back: `format` is known at once, `blocks()` then gives the samples.
+
+    Raises `UsageError` when it is no WAV that can be read; what is merely amiss goes to `warn`, one line each.
+    """
+
+    def __init__(self, file: BinaryIO, name: str, warn: Callable[[str], None]) -> None:
+        self._file, self._name, self._warn = file, name, warn
+        head = _exactly(file, 12)
+        if len(head) < 12 or head[:4] not in {b"RIFF", b"RF64"} or head[8:] != b"WAVE":
+            raise UsageError(f"{name}: this is not a WAV file.", WHAT_TO_GIVE)
+        found: WavFormat | None = None
+        while True:
+            chunk = _exactly(file, 8)
+            if len(chunk) < 8:
+                raise UsageError(f"{name}: it ends before any samples.", WHAT_TO_GIVE)
+            kind, size = chunk[:4], struct.unpack("<I", chunk[4:])[0]
+            if kind == b"data":
+                break
+            body = _exactly(file, size + size % 2 if kind != b"fmt " else min(size + size % 2, 4096))
+            if kind == b"fmt ":
+                found = _format(body, name)
+        if found is None:
+            raise UsageError(f"{name}: it does not say how its samples are written.", WHAT_TO_GIVE)
+        self.format = found
+        # recorders that write to a pipe cannot know the size: nothing is missing then
+        self._left: int | None = None if size in {0, 0xFFFFFFFF} else size
+
+    def blocks(self, frames: int) -> Iterator[NDArray[np.float64]]:
+        """Blocks of up to `frames` frames, shape (n, channels), in the unit of `format.full_scale`."""
+        f = self.format
+        align = f.width * f.channels
+        while self._left is None or self._left > 0:
+            want = frames * align if self._left is None else min(frames * align, self._left)
+            raw = _exactly(self._file, want)
+            whole = len(raw) // align
+            if whole:
+                yield self._samples(raw[: whole * align]).reshape(whole, f.channels)
+            if len(raw) < want or len(raw) % align:
+                if self._left is not None or len(raw) % align:
+                    self._warn(f"{self._name}: it ends early; read as far as it goes.")
+                return
+            if self._left is not None:
+                self._left -= len(raw)
+
+    def _samples(self, raw: bytes) -> NDArray[np.float64]:
+        width = self.format.width
+        if self.format.floating:
+            x = np.frombuffer(raw, f"<f{width}").astype(np.float64)
+            if not np.isfinite(x).all():
+                self._warn(f"{self._name}: samples that are no numbers count as rest.")
+                x = np.nan_to_num(x, nan=0.0, posinf=0.0, neginf=0.0)
+            return np.clip(x, -16.0, 16.0) * FULL_SCALE
+        if width == 1:
+            return np.frombuffer(raw, np.uint8).astype(np.float64) - 128.0
+        if width == 3:
+            wide = np.zeros((len(raw) // 3, 4), np.uint8)
+            wide[:, 1:] = np.frombuffer(raw, np.uint8).reshape(-1, 3)
+            return wide.view("<i4")[:, 0] / 65536.0
+        return np.frombuffer(raw, f"<i{width}") / (1.0 if width == 2 else 65536.0)
+
+
+class Slower:
+    """Brings a fast recording down by a whole factor, causally: lone jumps limited, low-pass, every so manieth kept."""
+
+    def __init__(self, rate: float, channels: int, still: float) -> None:
+        self.factor = max(1, math.ceil(rate / HIGHEST_HZ))
+        self.rate = rate / self.factor
+        self._jumps = LoneJumps(channels, still)
+        self._sections = signal.butter(6, 0.4 * self.rate, fs=rate, output="sos") if self.factor > 1 else None
+        self._state = np.zeros((3, channels, 2))
+        self._sum = np.zeros((channels, 1))
+        self._phase = 0
+
+    def feed(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """`x` (n, channels); what is kept of it, same unit. A kept sample knows no later one."""
+        if self._sections is None or not len(x):
+            return x
+        level = self._sum + np.cumsum(self._jumps.feed(np.ascontiguousarray(x.T)), axis=1)
+        self._sum = level[:, -1:]
+        y, self._state = signal.sosfilt(self._sections, level, axis=-1, zi=self._state)
+        first = (self.factor - 1 - self._phase) % self.factor
+        self._phase = (self._phase + len(x)) % self.factor
+        return y[:, first :: self.factor].T
+
+
+def strikes(reader: WavReader) -> Iterator[tuple[Decision, float, float]]:
+    """Each decision with its onset and the seconds of stream that sufficed to know it."""
+    f = reader.format
+    still = 2.0
+    slower = Slower(f.rate, f.channels, still)
+    detector = StrikeDetector(slower.rate, f.channels, f.full_scale)
+    for block in reader.blocks(max(1, round(f.rate * BLOCK_S))):
+        for d in detector.feed_samples(slower.feed(block)):
+            yield d, d.onset_index / slower.rate, d.decided_index / slower.rate
+
+
+def main(argv: Sequence[str]) -> int:
+    """Prints `{"pad", "pads", "t", "decided", "margin_db", "sure"}` a line for each strike in the file named; 0.
+
+    `t` is when the stroke began, `decided` how many seconds of the stream had gone by when it was known: cut there, the
+    file gives the same line. Raises `UsageError` for arguments or a file that will not do.
+    """
+    parser = Parser("strikes", "Find the strikes in a WAV file of 1 to 8 channels, each a pad. One JSON a line.")
+    parser.add_argument("file", metavar="FILE.wav", help="the recording, or - for standard input")
+    name = parser.parse_args(argv).file
+    said: set[str] = set()
+
+    def warn(line: str) -> None:
+        if line not in said:
+            said.add(line)
+            print(line, file=sys.stderr)
+
+    if name == "-":
+        _print(WavReader(sys.stdin.buffer, "standard input", warn))
+        return 0
+    try:
+        file = Path(name).open("rb")  # noqa: SIM115 - only its opening is tried
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise UsageError(f"{name}: {why}.", "Name a WAV file that can be read.") from error
+    with file:
+        _print(WavReader(file, name, warn))
+    return 0
+
+
+def _print(reader: WavReader) -> None:
+    for d, t, decided in strikes(reader):
+        line = {
+            "pad": d.pad,
+            "t": round(t, 6),
+            "decided": round(decided, 6),
+            "margin_db": round(d.margin_db, 1),
+            "pads": list(d.pads),
+            "sure": d.sure,
+        }
+        print(json.dumps(line), flush=True)

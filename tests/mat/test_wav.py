@@ -1,0 +1,192 @@
+"""Recordings read in every shape a recorder writes them, and the strikes told on standard output."""
+
+import io
+import json
+import struct
+
+import numpy as np
+import pytest
+
+from pi_controller.errors import UsageError
+from pi_controller.mat.wav import WavReader, main
+
+
+def sound(rate: int, channels: int, at: tuple[tuple[float, int], ...], seconds: float = 1.6) -> np.ndarray:
+    """-1 to 1, shape (n, channels): faint noise and a stroke at each (time, pad)."""
+    rng = np.random.default_rng(4)
+    t = np.arange(round(seconds * rate)) / rate
+    x = rng.normal(0, 1e-3, (len(t), channels))
+    for when, pad in at:
+        go = np.clip(t - when, 0, None)
+        for k in range(channels):
+            x[:, k] += (0.4 if k == pad - 1 else 0.008) * np.exp(-go / 0.01) * np.sin(2 * np.pi * 600 * go)
+    return np.clip(x, -1, 0.9999)
+
+
+def encoded(x: np.ndarray, width: int, floating: bool) -> bytes:
+    if floating:
+        return x.astype(f"<f{width}").tobytes()
+    if width == 1:
+        return (np.round(x * 127) + 128).astype(np.uint8).tobytes()
+    if width == 3:
+        wide = np.round(x * (2**23 - 1)).astype("<i4")
+        return wide.reshape(-1, 1).view(np.uint8)[:, :3].tobytes()
+    return np.round(x * (2 ** (8 * width - 1) - 1)).astype(f"<i{width}").tobytes()
+
+
+def wav(x, rate, width=2, floating=False, extensible=False, extra=b"", size=None) -> bytes:
+    channels, tag = x.shape[1], 3 if floating else 1
+    align = channels * width
+    fmt = struct.pack("<HHIIHH", 0xFFFE if extensible else tag, channels, rate, rate * align, align, 8 * width)
+    if extensible:
+        fmt += struct.pack("<HHIH", 22, 8 * width, 0, tag) + bytes.fromhex("000000001000800000aa00389b71")
+    data = encoded(x, width, floating)
+    body = b"WAVE" + b"fmt " + struct.pack("<I", len(fmt)) + fmt + extra
+    body += b"data" + struct.pack("<I", len(data) if size is None else size) + data
+    return b"RIFF" + struct.pack("<I", len(body)) + body
+
+
+def told(capsys, path) -> list[dict]:
+    assert main([str(path)]) == 0
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+@pytest.mark.parametrize("extensible", [False, True])
+@pytest.mark.parametrize(("width", "floating"), [(1, False), (2, False), (3, False), (4, False), (4, True), (8, True)])
+def test_every_kind_of_sample(tmp_path, capsys, width, floating, extensible):
+    path = tmp_path / "x.wav"
+    path.write_bytes(wav(sound(8000, 4, ((0.6, 2), (1.2, 4))), 8000, width, floating, extensible))
+    lines = told(capsys, path)
+    assert [line["pad"] for line in lines] == [2, 4]
+    for line, t in zip(lines, (0.6, 1.2), strict=True):
+        assert line["t"] == pytest.approx(t, abs=0.002)
+        assert t < line["decided"] < t + 0.006
+        assert line["margin_db"] > 0
+
+
+@pytest.mark.parametrize("width", [2, 3, 4])
+def test_widths_agree_on_the_values(width):
+    x = sound(8000, 2, ((0.2, 1),), 0.4)
+    reader = WavReader(io.BytesIO(wav(x, 8000, width)), "x", pytest.fail)
+    read = np.concatenate(list(reader.blocks(64)))
+    np.testing.assert_allclose(read, x * 32768, atol=1.6)
+
+
+@pytest.mark.parametrize("channels", [1, 2, 5, 8])
+@pytest.mark.parametrize("rate", [2000, 4000, 8000, 11025, 16000, 22050, 44100, 48000, 96000])
+def test_every_rate_and_number_of_pads(tmp_path, capsys, rate, channels):
+    path = tmp_path / "x.wav"
+    path.write_bytes(wav(sound(rate, channels, ((0.7, channels),), 1.0), rate))
+    (line,) = told(capsys, path)
+    assert line["pad"] == channels
+    assert line["t"] == pytest.approx(0.7, abs=0.002)
+    assert line["t"] < line["decided"] < 0.708
+
+
+@pytest.mark.parametrize("rate", [8000, 44100])
+def test_cut_where_it_was_decided_the_file_tells_the_same(tmp_path, capsys, rate):
+    path, x = tmp_path / "x.wav", sound(rate, 4, ((0.6, 2), (1.2, 4)))
+    path.write_bytes(wav(x, rate))
+    lines = told(capsys, path)
+    for k, line in enumerate(lines, 1):
+        n = round(line["decided"] * rate)
+        path.write_bytes(wav(x[:n], rate))
+        assert told(capsys, path) == lines[:k]
+        path.write_bytes(wav(x[: n - rate // 1000], rate))
+        assert told(capsys, path) == lines[: k - 1]
+
+
+def test_spikes_of_a_fast_converter_are_no_strikes(tmp_path, capsys):
+    x = sound(48000, 2, (), 2.0)
+    x[5000::3001, 0] += 0.3
+    path = tmp_path / "x.wav"
+    path.write_bytes(wav(x, 48000))
+    assert told(capsys, path) == []
+
+
+def test_a_cut_off_file_is_read_as_far_as_it_goes(tmp_path, capsys):
+    path = tmp_path / "x.wav"
+    path.write_bytes(wav(sound(8000, 4, ((0.6, 2), (1.2, 4))), 8000)[: 44 + 8000 * 8 + 5])
+    assert main([str(path)]) == 0
+    out, err = capsys.readouterr()
+    assert [json.loads(line)["pad"] for line in out.splitlines()] == [2]
+    assert "ends early" in err
+    assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("size", [0, 0xFFFFFFFF])
+def test_a_recorder_that_did_not_know_the_size(tmp_path, capsys, size):
+    path = tmp_path / "x.wav"
+    path.write_bytes(wav(sound(8000, 1, ((0.6, 1),)), 8000, size=size))
+    assert main([str(path)]) == 0
+    out, err = capsys.readouterr()
+    assert len(out.splitlines()) == 1
+    assert err == ""
+
+
+def test_other_chunks_are_passed_over_and_what_follows_the_samples_is_left(tmp_path, capsys):
+    path = tmp_path / "x.wav"
+    loud = b"LIST" + struct.pack("<I", 7) + b"abcdefg\0"
+    path.write_bytes(wav(sound(8000, 1, ((0.6, 1),)), 8000, extra=loud) + loud + b"\x7f\x80" * 4000)
+    assert len(told(capsys, path)) == 1
+
+
+def test_samples_that_are_no_numbers_count_as_rest(tmp_path, capsys):
+    x = sound(8000, 2, ((1.0, 2),))
+    x[3000, 0], x[3100, 1] = np.nan, np.inf
+    path = tmp_path / "x.wav"
+    path.write_bytes(wav(x, 8000, 4, True))
+    assert main([str(path)]) == 0
+    out, err = capsys.readouterr()
+    assert [json.loads(line)["pad"] for line in out.splitlines()] == [2]
+    assert "no numbers" in err
+
+
+def test_no_samples_at_all_is_no_strike(tmp_path, capsys):
+    path = tmp_path / "x.wav"
+    path.write_bytes(wav(np.zeros((0, 4)), 8000))
+    assert told(capsys, path) == []
+
+
+def test_a_pipe_does_as_well(monkeypatch, capsys):
+    class Pipe(io.BytesIO):
+        def read(self, size=-1):
+            return super().read(min(size, 37) if size and size > 0 else size)
+
+    class Stdin:
+        buffer = Pipe(wav(sound(8000, 1, ((0.6, 1),)), 8000))
+
+    monkeypatch.setattr("sys.stdin", Stdin)
+    assert [line["pad"] for line in told(capsys, "-")] == [1]
+
+
+SOUND = np.zeros((800, 1))
+BAD = {
+    "empty": b"",
+    "text": b"hello, this is no sound at all",
+    "header only": wav(SOUND, 8000)[:20],
+    "no data": wav(SOUND, 8000)[:36],
+    "data before format": b"RIFF\x10\0\0\0WAVEdata\x04\0\0\0\0\0\0\0",
+    "nine channels": wav(np.zeros((10, 9)), 8000),
+    "too slow": wav(SOUND, 500),
+    "no channels": wav(SOUND, 8000).replace(b"\x01\0\x01\0", b"\x01\0\0\0", 1),
+    "a-law": wav(SOUND, 8000, 1).replace(b"\x01\0\x01\0", b"\x06\0\x01\0", 1),
+    "half floats": wav(SOUND, 8000, 2).replace(b"\x01\0\x01\0", b"\x03\0\x01\0", 1),
+}
+
+
+@pytest.mark.parametrize("kind", sorted(BAD))
+def test_what_is_no_recording_is_refused_in_two_lines(tmp_path, capsys, kind):
+    path = tmp_path / "x.wav"
+    path.write_bytes(BAD[kind])
+    with pytest.raises(UsageError) as error:
+        main([str(path)])
+    assert len(error.value.what.splitlines()) == len(error.value.todo.splitlines()) == 1
+    assert str(path) in error.value.what
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("argv", [[], ["a.wav", "b.wav"], ["--set"], ["no/such.wav"], ["."], ["nul\0.wav"]])
+def test_arguments_that_will_not_do(argv):
+    with pytest.raises(UsageError):
+        main(argv)
