@@ -12,8 +12,6 @@ from pi_controller.errors import MatError, UsageError
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeCall, JudgeHideAgain, JudgeUndo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pi_controller.table.table import Table
 
 HELP = """The judge can type: toss A | toss B | found [PAD] | missed [PAD] | foul hider KIND [last] | foul hitter KIND
@@ -42,12 +40,12 @@ def understand(line: str, t: float) -> JudgeCall:
             raise UsageError(f"{line.strip()[:60]!r} is nothing the judge can say", HELP.split(": ", 1)[1])
 
 
-def say(table: Table, understood: Callable[[str, float], JudgeCall], line: str, t: float) -> str:
-    """Let the judge say `line` to the table; return what to print."""
+def say(table: Table, line: str, t: float) -> str:
+    """Let the judge say `line` to the table at `t`; return what to print."""
     if not line.strip():
         return ""
     try:
-        table.judge(understood(line, t))
+        table.judge(understand(line, t))
     except MatError as error:
         return str(error)
     return "so it stands"

@@ -22,9 +22,9 @@ from pi_controller.mat.events import Button, Link
 from pi_controller.show.lights import frame
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
-    from pi_controller.drivers.ports import Buttons, Port, Strip
+    from pi_controller.drivers.ports import Buttons, Port, Rgb, Strip
     from pi_controller.link.messages import Message
     from pi_controller.mat.events import MatEvent
     from pi_controller.mat.feel import Feel
@@ -69,6 +69,7 @@ class Daemon:
         self._look_at = self._retry_at = self._drawn_at = self._felt = float("-inf")
         self._why = ""
         self._shown: View | None = None
+        self._lit: Sequence[Rgb] = ()
         if buttons is not None:
             buttons.listen(self._pressed)
 
@@ -79,7 +80,9 @@ class Daemon:
             self._buttons.tick(t)
         self._pass_on_presses()
         self.table.tick(t)
-        if self.table.halted is not None and t >= self._retry_at:
+        if self.table.halted is None:
+            self._retry_at = t + AGAIN_S  # people are to see that it stopped, even for a moment
+        elif t >= self._retry_at:
             self._retry_at = t + AGAIN_S
             self.table.retry(t)
         self._feel.armed = self.table.armed
@@ -163,8 +166,12 @@ class Daemon:
             self._publish(view)
 
     def _light(self, strip: Strip, view: View, t: float) -> None:
+        lit = frame(view, t)
+        if lit == self._lit:
+            return  # a scene that stands still leaves the wire, and the magnetometers beside it, in peace
+        self._lit = lit
         try:
-            strip.show(frame(view, t))
+            strip.show(lit)
         except StripError as error:  # the game does not wait for its lights
             log.warning("the light strips are off: %s", error.what)
             self._strip = None

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pi_controller.arguments import Parser
-from pi_controller.console import HELP, say, understand
+from pi_controller.console import HELP, say
 from pi_controller.daemon import Daemon
 from pi_controller.drivers.serial_port import SerialPort, find_port
 from pi_controller.drivers.strips import MemoryStrip, NeoPixelStrip
@@ -53,11 +53,11 @@ def main(argv: Sequence[str]) -> int:
         clock = _clock()
         table = open_table(settings, clock())
         stack.callback(table.journal.close)
-        publish, server = _web(settings)
+        publish, server = _web(settings, table.view)
         if server is not None:
             server.start()
             stack.callback(server.stop)
-            print(f"live page: {server.url}")
+            print(f"live page: {server.url}", flush=True)
         daemon = Daemon(table, feel(settings), board(settings), _buttons(settings, clock), _strip(settings), publish)
         stack.callback(daemon.close)
         lines = _console() if sys.stdin.isatty() else queue.SimpleQueue[str]()
@@ -105,13 +105,14 @@ def _buttons(settings: Settings, clock: Callable[[], float]) -> Buttons | None:
     return GpioButtons(settings.buttons.pins.model_dump(), clock, settings.buttons.settle_ms / 1000)
 
 
-def _web(settings: Settings) -> tuple[Callable[[View], None] | None, WebServer | None]:
+def _web(settings: Settings, view: View) -> tuple[Callable[[View], None] | None, WebServer | None]:
     if not settings.web.enabled:
         return None, None
     from pi_controller.web.feed import Feed  # noqa: PLC0415 - a table without pages needs no web server
     from pi_controller.web.server import WebServer  # noqa: PLC0415
 
     feed = Feed()
+    feed.publish(view)
     return feed.publish, WebServer(feed, settings.web.host, settings.web.port)
 
 
@@ -142,7 +143,7 @@ def _drive(daemon: Daemon, clock: Callable[[], float], lines: queue.SimpleQueue[
     while not stop.is_set():
         daemon.step(clock())
         while not lines.empty():
-            print(say(daemon.table, understand, lines.get(), clock()))
+            print(say(daemon.table, lines.get(), clock()))
         if daemon.table.view is not shown and sys.stdout.isatty():
             shown = daemon.table.view
             print(render_text(shown), flush=True)

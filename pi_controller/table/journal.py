@@ -214,9 +214,8 @@ class Journal:
         if fresh:
             db.executescript(_SCHEMA + _IDENTITY)
         else:
-            db.execute("BEGIN IMMEDIATE")
-            db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")  # a file that takes no writes is found out now
-            db.execute("ROLLBACK")
+            # written and synced, though nothing changes: a disk that takes no more is found out now
+            db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
     def _open_db(self) -> sqlite3.Connection:
         if self._db is None:

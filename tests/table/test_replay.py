@@ -98,10 +98,10 @@ def test_as_json(path, capsys):
 
 
 def test_the_journal_is_only_read(path):
-    before = path.read_bytes()
-    with Journal(path):
+    with Journal(path):  # beside the table that is writing it
+        before = path.read_bytes()
         assert main([str(path)]) == 0
-    assert path.read_bytes() == before
+        assert path.read_bytes() == before
 
 
 def test_what_cannot_be_told(path, tmp_path):

@@ -1,0 +1,187 @@
+"""The daemon's one step: a board that comes and goes, buttons quicker than the mat, lights that fail, a full disk."""
+
+import numpy as np
+import pytest
+
+from pi_controller.daemon import Daemon
+from pi_controller.drivers.buttons import MockButtons
+from pi_controller.drivers.ports import StripError
+from pi_controller.drivers.strips import MemoryStrip
+from pi_controller.errors import JournalError, PortError
+from pi_controller.games import registry
+from pi_controller.link.messages import LinkDown, LinkUp, Touch
+from pi_controller.mat.feel import Feel
+from pi_controller.pinmap import pinmap
+from pi_controller.referee.facts import LinkSeen
+from pi_controller.referee.referee import Referee
+from pi_controller.table.journal import Journal
+from pi_controller.table.table import Table
+
+
+class Cable:
+    """A port to nowhere that counts how often it was opened, and can be pulled."""
+
+    name = "cable"
+
+    def __init__(self):
+        self.opened, self.there, self.closed = 0, True, 0
+
+    def open(self):
+        self.opened += 1
+        if not self.there:
+            raise PortError("no board was found", "plug it in")
+        return self
+
+    def read(self, at_least=0):
+        if not self.there:
+            raise PortError("the board is gone", "plug it in")
+        return b""
+
+    def write(self, data):
+        if not self.there:
+            raise PortError("the board is gone", "plug it in")
+
+    def wait(self, timeout_s):
+        pass
+
+    def close(self):
+        self.closed += 1
+
+
+@pytest.fixture
+def table(tmp_path):
+    game = registry.game("dakota")
+    with Journal(tmp_path / "j.sqlite") as journal:
+        yield Table(journal, game, {"A": "A", "B": "B"}, Referee(game, None, bytes))
+
+
+def links(table):
+    return [(fact.up, fact.why) for _, fact in table.journal.read() if isinstance(fact, LinkSeen)]
+
+
+def test_a_board_that_is_not_there_is_said_once_and_looked_for_each_second(table):
+    cable = Cable()
+    cable.there = False
+    daemon = Daemon(table, Feel(), cable.open)
+    for n in range(500):
+        daemon.step(n * 0.01)
+    assert cable.opened == 5
+    assert links(table) == [(False, "no board was found")]
+    assert table.view.phase == "toss"
+    cable.there = True
+    daemon.step(6.0)
+    assert daemon.port is cable
+
+
+def test_a_table_without_a_board_is_played_all_the_same(table):
+    buttons = MockButtons()
+    daemon = Daemon(table, Feel(), None, buttons)
+    buttons.press("toss_b", 1.0)
+    for n in range(200):
+        daemon.step(n * 0.01)
+    assert (table.view.phase, table.view.hider) == ("hide", "B")
+
+
+def test_a_pulled_cable_is_closed_and_looked_for(table):
+    cable = Cable()
+    daemon = Daemon(table, Feel(), cable.open)
+    daemon.step(0.0)
+    daemon._take([LinkUp(0.1, "one", "1.0.0", 1, "power", 4)])
+    cable.there = False
+    daemon.step(0.2)
+    assert (daemon.port, cable.closed) == (None, 1)
+    assert links(table)[-1] == (False, "the board is gone")
+    cable.there = True
+    daemon.step(1.5)
+    assert daemon.port is cable
+
+
+def test_a_press_waits_until_the_mat_has_told_of_its_moment(table, monkeypatch):
+    buttons = MockButtons()
+    daemon = Daemon(table, Feel(), Cable().open, buttons)
+    daemon.step(0.0)
+    monkeypatch.setattr(type(daemon.session), "up", True)
+    daemon._take([LinkUp(0.0, "one", "1.0.0", 1, "power", 4)])
+    scan = np.full((4, 3), 700, np.int16)
+    buttons.press("toss_a", 1.0)
+    daemon._take([Touch(0.99, scan)])
+    daemon.step(1.2)
+    assert table.view.phase == "toss"
+    daemon._take([Touch(1.01, scan)])
+    daemon.step(1.21)
+    assert table.view.phase == "hide"
+
+
+def test_a_press_is_not_lost_with_the_link(table, monkeypatch):
+    buttons = MockButtons()
+    daemon = Daemon(table, Feel(), Cable().open, buttons)
+    daemon.step(0.0)
+    monkeypatch.setattr(type(daemon.session), "up", True)
+    buttons.press("toss_a", 1.0)
+    daemon.step(1.2)
+    assert table.view.phase == "toss"
+    monkeypatch.setattr(type(daemon.session), "up", False)
+    daemon._take([LinkDown(2.0, "silent")])
+    daemon.step(2.0)
+    assert table.view.phase == "hide"
+
+
+def test_lights_that_fail_do_not_stop_the_game(table, caplog):
+    class Broken(MemoryStrip):
+        def show(self, frame):
+            raise StripError("the strip is gone", "check its cable")
+
+    daemon = Daemon(table, Feel(), None, strip=Broken(pinmap().lights.count))
+    daemon.step(0.0)
+    daemon.step(1.0)
+    assert caplog.messages == ["the light strips are off: the strip is gone"]
+
+
+def test_a_scene_that_stands_still_is_sent_once(table):
+    frames = []
+
+    class Counting(MemoryStrip):
+        def show(self, frame):
+            frames.append(tuple(frame))
+
+    daemon = Daemon(table, Feel(), None, strip=Counting(pinmap().lights.count))
+    for n in range(300):
+        daemon.step(n * 0.02)
+    assert len(frames) == 1
+
+
+def test_every_new_view_is_published_once(table):
+    shown = []
+    buttons = MockButtons()
+    daemon = Daemon(table, Feel(), None, buttons, publish=shown.append)
+    for n in range(100):
+        daemon.step(n * 0.01)
+    buttons.press("toss_a", 1.0)
+    for n in range(100, 200):
+        daemon.step(n * 0.01)
+    assert [view.phase for view in shown] == ["toss", "hide"]
+
+
+def test_a_journal_that_fails_stops_play_and_goes_on_when_it_is_well(table, monkeypatch):
+    buttons = MockButtons()
+    daemon = Daemon(table, Feel(), None, buttons)
+    daemon.step(0.0)
+
+    def full(*_):
+        raise JournalError("the disk is full", "make room")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Journal, "append", full)
+        patch.setattr(Journal, "reopen", full)
+        buttons.press("toss_a", 1.0)
+        for n in range(100, 350):
+            daemon.step(n * 0.01)
+        assert table.view.phase == "halted"
+        assert "the disk is full" in table.view.note
+    for n in range(350, 500):
+        daemon.step(n * 0.01)
+    assert table.view.phase == "toss"
+    buttons.press("toss_a", 5.0)
+    for n in range(500, 520):
+        daemon.step(n * 0.01)
+    assert table.view.phase == "hide"
