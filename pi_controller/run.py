@@ -13,7 +13,6 @@ import sys
 import threading
 import time
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,6 +48,9 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--settings", metavar="FILE", help="the table's settings (default: those of check-settings)")
     args = parser.parse_args(argv)
     settings = load(Path(args.settings)) if args.settings else Settings()
+    stop = threading.Event()
+    for wanted in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(wanted, lambda *_: stop.set())
     with ExitStack() as stack:
         clock = _clock()
         table = open_table(settings, clock())
@@ -61,7 +63,7 @@ def main(argv: Sequence[str]) -> int:
         daemon = Daemon(table, feel(settings), board(settings), _buttons(settings, clock), _strip(settings), publish)
         stack.callback(daemon.close)
         lines = _console() if sys.stdin.isatty() else queue.SimpleQueue[str]()
-        _drive(daemon, clock, lines)
+        _drive(daemon, clock, lines, stop)
     return 0
 
 
@@ -134,12 +136,8 @@ def _console() -> queue.SimpleQueue[str]:
     return lines
 
 
-def _drive(daemon: Daemon, clock: Callable[[], float], lines: queue.SimpleQueue[str]) -> None:
-    stop = threading.Event()
-    for wanted in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(wanted, lambda *_: stop.set())
+def _drive(daemon: Daemon, clock: Callable[[], float], lines: queue.SimpleQueue[str], stop: threading.Event) -> None:
     shown: View | None = None
-    pause = partial(stop.wait, IDLE_S)
     while not stop.is_set():
         daemon.step(clock())
         while not lines.empty():
@@ -148,6 +146,6 @@ def _drive(daemon: Daemon, clock: Callable[[], float], lines: queue.SimpleQueue[
             shown = daemon.table.view
             print(render_text(shown), flush=True)
         if daemon.port is None:
-            pause()
+            stop.wait(IDLE_S)
         else:
             daemon.port.wait(IDLE_S)
