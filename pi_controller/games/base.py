@@ -75,3 +75,7 @@ class Game(ABC, Generic[S]):
     @abstractmethod
     def over(self, state: S) -> bool:
         """Return whether the game is finished."""
+
+    @abstractmethod
+    def legal_actions(self, state: S) -> tuple[dict[str, Json], ...]:
+        """Return every action that is allowed now, one for all that come to the same."""

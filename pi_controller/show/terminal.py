@@ -163,7 +163,7 @@ def _said(view: View, language: str) -> list[Text]:
         said.append(Text(stake))
     for call in view.calls:
         known = word(call, language)
-        line = Text(known.shown, bold)
+        line = Text.assemble((known.shown, bold))
         line.append(f" ({known.sounds})" if known.sounds else "", dim)
         meaning = phrases.foul(view.foul, language) if call == "foul" and view.foul else known.meaning
         said.append(line.append(f"  {meaning}" if meaning else ""))
