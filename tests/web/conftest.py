@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pi_controller.table.view import View
 from pi_controller.web.feed import Feed
 from pi_controller.web.server import WebServer
 
@@ -25,38 +24,11 @@ ARGUMENTS = [
 ]
 
 
-def make_view(**changed: Any) -> View:
-    told: dict[str, Any] = {
-        "seq": 1,
-        "game": "dakota",
-        "version": "1",
-        "teams": {"A": "Big Coulee", "B": "Long Hollow"},
-        "phase": "hit",
-        "hide": 3,
-        "hider": "A",
-        "long": {"A": 8, "B": 4},
-        "middle": 8,
-        "short": {"A": 1, "B": 2},
-        "points": 5,
-        "owed": "first",
-        "situation": None,
-        "winner": None,
-        "link": True,
-    }
-    return View(**(told | changed))
-
-
-@pytest.fixture(scope="session")
-def view() -> Any:
-    """Return a maker of views: `view(phase="over", winner="A")`."""
-    return make_view
-
-
 @pytest.fixture
-def feed() -> Feed:
+def feed(view: Any) -> Feed:
     """Return a feed with one view in it."""
     feed = Feed()
-    feed.publish(make_view())
+    feed.publish(view())
     return feed
 
 
