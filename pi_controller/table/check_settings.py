@@ -57,6 +57,7 @@ def _example(model: BaseModel, path: tuple[str, ...]) -> Iterator[str]:
         elif isinstance(value, dict):
             yield ""
             yield f"[{'.'.join((*path, key))}]"
+            yield from _choices(model)
         else:
             yield f"# {field.description} ({takes(field)})"
             yield f"{key} = {_toml(value)}"
@@ -75,6 +76,15 @@ def _used(model: BaseModel, default: BaseModel, path: tuple[str, ...]) -> Iterat
             yield from _options(model)
         else:
             yield f"{key} = {_toml(value)}" + ("  # default" if value == usual else "")
+
+
+def _choices(section: Any) -> Iterator[str]:
+    """Say what the game's options are, as comments: the defaults are the rule set's own."""
+    from pi_controller.games.registry import kind  # noqa: PLC0415
+
+    for option in kind(section.name).options:
+        yield f"# {option.about}"
+        yield f"# {option.name} = {_toml('none' if option.default is None else option.default)}  # {option.allowed}"
 
 
 def _options(section: Any) -> Iterator[str]:

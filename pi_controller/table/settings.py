@@ -188,7 +188,7 @@ class ButtonsSection(Section):
 
 
 class WebSection(Section):
-    """The live page and the judge's console."""
+    """The live page."""
 
     enabled: bool = Field(default=True, description="serve pages")
     host: Annotated[str, AfterValidator(_host)] = Field(

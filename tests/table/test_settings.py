@@ -359,6 +359,15 @@ def test_the_example_has_every_key_with_a_comment():
     assert max(map(len, text.splitlines())) <= 140
 
 
+def test_the_examples_options_of_the_game_can_be_uncommented(write):
+    text = example()
+    for option in registry.kind("dakota").options:
+        text = text.replace(f"# {option.name} = ", f"{option.name} = ")
+    settings = load(write(text))
+    assert set(settings.game.options) == {option.name for option in registry.kind("dakota").options}
+    assert registry.game("dakota", settings.game.options).settings == registry.game("dakota").settings
+
+
 def test_what_will_be_used_is_a_settings_file_too(write):
     settings = load(write("[teams]\na = 'Café \\ \"x\"'\n[game.options]\npoints = 3\n"))
     text = used(settings)
