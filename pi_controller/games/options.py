@@ -7,6 +7,7 @@ does not fit is a `UsageError` with the nearest match and what is allowed.
 from __future__ import annotations
 
 import re
+import unicodedata
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 Value = str | int | float | bool | None
+
+_LONGEST_NAME = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +152,42 @@ class Flag(Option):
         if not isinstance(value, bool):
             raise self.refuse(value)
         return value
+
+
+@dataclass(frozen=True, slots=True)
+class Names(Option):
+    """Different names between commas, from `low` to `high` of them; `names` splits them again.
+
+    A name has 1 to 40 characters of any script, but no control characters; spaces around it do not count.
+    """
+
+    low: int
+    high: int
+
+    @property
+    def allowed(self) -> str:
+        """What it takes, for people."""
+        return f"{self.low} to {self.high} different names between commas, each of 1 to {_LONGEST_NAME} characters"
+
+    def parse(self, text: str) -> Value:
+        """Return the names between bare commas."""
+        if any(unicodedata.category(character) in ("Cc", "Cs") for character in text):
+            raise self.refuse(text)
+        found = tuple(name.strip() for name in text.split(","))
+        if not self.low <= len(found) <= self.high or len(set(found)) != len(found):
+            raise self.refuse(text)
+        if not all(1 <= len(name) <= _LONGEST_NAME for name in found):
+            raise self.refuse(text)
+        return ",".join(found)
+
+    def check(self, value: object) -> Value:
+        """Refuse: names are text."""
+        raise self.refuse(value)
+
+
+def names(value: Value) -> tuple[str, ...]:
+    """Return the names that an option `Names` holds, in their order."""
+    return tuple(str(value).split(","))
 
 
 def chosen(game: str, options: tuple[Option, ...], settings: Mapping[str, object]) -> Mapping[str, Value]:

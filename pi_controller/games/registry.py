@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
 _GAMES = {
     "dakota": ("pi_controller.games.dakota", "Dakota"),
+    "ojibwe": ("pi_controller.games.ojibwe", "Ojibwe"),
+    "slahal": ("pi_controller.games.slahal", "Slahal"),
+    "bageswin": ("pi_controller.games.bageswin", "Bageswin"),
+    "plum_stone": ("pi_controller.games.plum_stone", "PlumStone"),
+    "patol": ("pi_controller.games.patol", "Patol"),
 }
 """To add a game, write its module and a line here."""
 

@@ -1,7 +1,7 @@
 import pytest
 
 from pi_controller.errors import UsageError
-from pi_controller.games.options import Choice, Flag, OptionalNumber, Whole, chosen, from_text, table
+from pi_controller.games.options import Choice, Flag, Names, OptionalNumber, Whole, chosen, from_text, names, table
 
 OPTIONS = (
     Whole("points", 5, "How many win.", 1, 99),
@@ -114,3 +114,53 @@ def test_help_names_every_option_with_its_values_and_default():
     assert "payer: hider or middle_first (default hider)" in text
     assert "seconds: none or a number from 1 to 600 (default none)" in text
     assert "killing: true or false (default true)" in text
+
+
+PLAYERS = (Names("players", "A,B", "Who plays.", 2, 8),)
+
+
+@pytest.mark.parametrize(
+    ("given", "players"),
+    [
+        (None, ("A", "B")),
+        ("Ann,Bo,Cy", ("Ann", "Bo", "Cy")),
+        (" Ann , Bo Lee ", ("Ann", "Bo Lee")),
+        ("ᐙᐴᔥ,Ȟaŋté,👩\u200d🎤,=", ("ᐙᐴᔥ", "Ȟaŋté", "👩\u200d🎤", "=")),
+        ("a,A", ("a", "A")),
+        ("1,2,3,4,5,6,7,8", tuple("12345678")),
+        ("x" * 40 + ",y", ("x" * 40, "y")),
+    ],
+)
+def test_names_stand_between_commas(given: str | None, players: tuple[str, ...]):
+    settings = chosen("game", PLAYERS, {} if given is None else {"players": given})
+    assert names(settings["players"]) == players
+    assert chosen("game", PLAYERS, settings) == settings
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "",
+        "A",
+        "A,",
+        ",A",
+        "A, ,B",
+        "A,A",
+        "A, A",
+        "1,2,3,4,5,6,7,8,9",
+        "x" * 41 + ",y",
+        "A,B\x07C",
+        "A\n,B",
+        "\ud800,B",
+        None,
+        2,
+        True,
+        ["A", "B"],
+    ],
+)
+def test_names_that_do_not_fit_are_refused(given: object):
+    with pytest.raises(UsageError) as caught:
+        chosen("game", PLAYERS, {"players": given})
+    assert caught.value.what.startswith("option players cannot be ")
+    assert caught.value.todo == "players takes 2 to 8 different names between commas, each of 1 to 40 characters"
+    assert "\n" not in caught.value.what

@@ -1,0 +1,193 @@
+"""Bageswin, the fish game: eight pieces flipped in a bowl, and sticks that all come to one player.
+
+The source is the last sheet of the Mille Lacs Band's DGR-13. Each piece is red on one side and white on the other. A
+throw scores when one set of pieces stands alone against all others; who scores throws again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from pi_controller.errors import UsageError
+from pi_controller.games import actions
+from pi_controller.games.base import Action, Game, IllegalActionError, InvalidActionError, Json
+from pi_controller.games.options import Choice, Names, Option, Whole, names
+from pi_controller.games.sticks import Sticks
+from pi_controller.games.wording import listed, shown
+
+if TYPE_CHECKING:
+    from pi_controller.games.options import Value
+
+BANK = ""
+"""The pool of the banker's pile; no player is named so."""
+PIECES = {"woman": 1, "fish": 1, "knives": 2, "buttons": 4}
+
+Showing = tuple[int, int, int, int]
+"""How many of each of the `PIECES` show one colour."""
+
+
+def _values(one_colour: int, woman: int) -> dict[Showing, int]:
+    """Return what each throw that scores is worth, by the pieces that show red."""
+    sets: dict[Showing, int] = {
+        (0, 0, 0, 0): one_colour,
+        (1, 0, 0, 0): woman,
+        (0, 1, 0, 0): 20,
+        (0, 0, 1, 0): 15,
+        (0, 0, 2, 0): 30,
+        **{(0, 0, 0, buttons): buttons for buttons in (1, 2, 3, 4)},
+    }
+    return sets | {(1 - w, 1 - f, 2 - k, 4 - b): value for (w, f, k, b), value in sets.items()}
+
+
+VALUES = {
+    "mille_lacs": _values(one_colour=50, woman=20),
+    "hinckley_2009": _values(one_colour=8, woman=50),
+}
+"""What each throw that scores is worth under each table; a throw that is not here is worth 0."""
+_NOTHING: Showing = (1, 1, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One moment of a game. `sticks` has the bank and then the players in turn order, the bowl passing down the row."""
+
+    sticks: Sticks
+    thrower: str
+    value: int | None = None
+    winner: str | None = None
+
+    @property
+    def players(self) -> tuple[str, ...]:
+        """All players in turn order."""
+        return self.sticks.names[1:]
+
+    def out(self, player: str) -> bool:
+        """Return whether `player` holds nothing and can be given nothing by the bank any more."""
+        return not self.sticks[player] and not self.sticks[BANK]
+
+    def others(self) -> tuple[str, ...]:
+        """Return who still plays beside the thrower, from the thrower's left on."""
+        at = self.players.index(self.thrower)
+        row = self.players[at + 1 :] + self.players[:at]
+        return tuple(player for player in row if not self.out(player))
+
+
+class Bageswin(Game[State]):
+    """The fish game with its options chosen."""
+
+    name: ClassVar[str] = "bageswin"
+    version: ClassVar[str] = "1"
+    source: ClassVar[str] = "Mille Lacs Band of Ojibwe, DGR-13 (2005), Bageswin (Fish Game)"
+    options: ClassVar[tuple[Option, ...]] = (
+        Names("players", "A,B", "Who plays, in turn order: the bowl passes to the next, the first named begins.", 2, 8),
+        Whole("sticks", 100, "All sticks of the game; for two players an even number.", 1, 1_000_000),
+        Choice(
+            "table",
+            "mille_lacs",
+            "What throws are worth: the sheet's values, or woman 50 and all one colour 8.",
+            ("mille_lacs", "hinckley_2009"),
+        ),
+    )
+
+    def __init__(self, settings: Mapping[str, object] | None = None) -> None:
+        """Choose options by name, as text or typed; the others keep their defaults. Raises `UsageError`."""
+        super().__init__(settings)
+        self._values = VALUES[str(self.settings["table"])]
+        self._opening = _dealt(names(self.settings["players"]), self.settings["sticks"])
+
+    def opening(self) -> State:
+        """Return the state before the first throw: all sticks in the bank, or split evenly between two players."""
+        return self._opening
+
+    def over(self, state: State) -> bool:
+        """Return whether a player has won."""
+        return state.winner is not None
+
+    def sheet(self, state: State) -> dict[str, Json]:
+        """Return thrower, bank, players, value and winner."""
+        return {
+            "thrower": state.thrower,
+            "bank": state.sticks[BANK],
+            "players": [
+                {"name": player, "sticks": state.sticks[player], "out": state.out(player)} for player in state.players
+            ],
+            "value": state.value,
+            "winner": state.winner,
+        }
+
+    def play(self, state: State, action: Action) -> tuple[State, tuple[str, ...]]:
+        """Return the state after a throw or a double tap. No words are called."""
+        match actions.word(action, ("throw", "double_tap")):
+            case "throw":
+                actions.only(action, ("red",))
+                value = self._values.get(_red(action), 0)
+            case "double_tap":
+                actions.only(action, ())
+                value = 0
+        if state.winner is not None:
+            raise IllegalActionError(f"the game is over: {shown(state.winner)} has won")
+        others = state.others()
+        if not value:
+            return State(state.sticks, others[0], value), ()
+        after = State(_awarded(state, value, others), state.thrower, value)
+        if after.others():
+            return after, ()
+        return State(after.sticks, after.thrower, value, winner=after.thrower), ()
+
+    def legal_actions(self, state: State) -> tuple[dict[str, Json], ...]:
+        """Return a throw for each value there is, and the double tap, which comes to the same as a throw of 0."""
+        if state.winner is not None:
+            return ()
+        showing: dict[int, Showing] = {}
+        for red, value in (*self._values.items(), (_NOTHING, 0)):
+            showing.setdefault(value, red)
+        throws = ({"do": "throw", "red": dict(zip(PIECES, red, strict=True))} for red in showing.values())
+        return (*throws, {"do": "double_tap"})
+
+
+def _dealt(players: tuple[str, ...], sticks: Value) -> State:
+    """Return the opening state."""
+    assert isinstance(sticks, int)
+    each = 0
+    if len(players) == 2:
+        each, odd = divmod(sticks, 2)
+        if odd:
+            raise UsageError(
+                f"two players cannot split {sticks} sticks evenly", f"choose {sticks + 1} sticks, or more players"
+            )
+    bank = sticks - each * len(players)
+    return State(Sticks((BANK, *players), (bank, *(each for _ in players))), players[0])
+
+
+def _red(action: Action) -> Showing:
+    """Return the pieces that show red."""
+    red: object = action["red"]
+    if not isinstance(red, Mapping):
+        raise InvalidActionError(f"red cannot be {shown(red)}", f"red is an object with {listed(PIECES)}")
+    red = cast("Action", red)
+    for piece in red:
+        if piece not in PIECES:
+            raise InvalidActionError(f"red has no {shown(piece)}", f"it takes: {listed(PIECES)}")
+    for piece in PIECES:
+        if piece not in red:
+            raise InvalidActionError(f'red needs "{piece}"')
+    woman, fish, knives, buttons = (actions.whole(red, piece, 0, most) for piece, most in PIECES.items())
+    return woman, fish, knives, buttons
+
+
+def _awarded(state: State, value: int, payers: tuple[str, ...]) -> Sticks:
+    """Return the sticks after the thrower has been paid for a throw of `value`.
+
+    While the bank holds anything it alone pays, and when it falls short the rest of that throw is lost. After that all
+    others pay the same: the value, or what the poorest of them has where that is less, so a payer who could not pay in
+    full either but has more than the poorest keeps the difference and plays on.
+    """
+    sticks = state.sticks
+    if sticks[BANK]:
+        return sticks.pay(value, state.thrower, BANK)
+    each = min([value, *(sticks[payer] for payer in payers)])
+    for payer in payers:
+        sticks = sticks.move(each, payer, state.thrower)
+    return sticks

@@ -1,0 +1,181 @@
+"""The Moccasin game of the Mille Lacs Band of Ojibwe: the scoring of DGR-13, Moccasin Game, rules 1 to 30.
+
+The hunters pay for each attempt, found or not; twenty counters with the hider are a game and a short stick. Rule
+numbers below are the regulation's. Where it leaves a case open, an option says so; "Mille Lacs Band rules prevail"
+(rule 30).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+from pi_controller.games.base import Action, Game, IllegalActionError, Json, Team, other
+from pi_controller.games.ojibwe_state import COUNTERS, MATE, PADS, POOL, TEAMS, Hunt, State, Toss, read
+from pi_controller.games.options import Choice, Option, Whole
+from pi_controller.games.sticks import Sticks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+HIGH, HIGH_MATE, PLAIN = 8, 6, 4
+"""What a miss pays for the high ball's pad, its mate and any other (rules 6, 10 to 12, 15 and 17)."""
+FOUND, FOUND_HIGH = 3, 4
+"""What a find pays: on any pad, and on the eight (rules 5, 13 and 14)."""
+
+
+def value(pad: int, high: int | None) -> int:
+    """Return what a miss pays when the ball lay under `pad` and `high` is the high pad, if there is one."""
+    if high is None:
+        return PLAIN
+    return HIGH if pad == high else HIGH_MATE if pad == MATE[high] else PLAIN
+
+
+class Ojibwe(Game[State]):
+    """The Mille Lacs Moccasin game with its options chosen."""
+
+    name: ClassVar[str] = "ojibwe"
+    version: ClassVar[str] = "1"
+    source: ClassVar[str] = (
+        "Mille Lacs Band of Ojibwe, Detailed Gaming Regulations DGR-13, Moccasin Game, rules 1 to 30"
+    )
+    options: ClassVar[tuple[Option, ...]] = (
+        Whole("games", 5, "Short sticks that win the whole game (rule 29).", 1, 99),
+        Whole("max_open", 2, "Pads that may be opened before one is hit (rules 4 and 16).", 2, 3),
+        Choice(
+            "high_ball_scope",
+            "shared",
+            "Whether the high pad counts in every hide, whoever hides, or in the next one only (rule 7).",
+            ("shared", "next_hide_only"),
+        ),
+        Choice(
+            "high_reset",
+            "each_short",
+            "Whether a short stick clears the high pad, or nothing but another high pad does.",
+            ("each_short", "never"),
+        ),
+        Choice(
+            "start_counters",
+            "pool",
+            "Whether play begins with all counters in the pool or ten with each team; later they start in the pool.",
+            ("pool", "split_10_10"),
+        ),
+    )
+
+    def __init__(self, settings: Mapping[str, object] | None = None) -> None:
+        """Choose options by name, as text or typed; the others keep their defaults. Raises `UsageError`."""
+        super().__init__(settings)
+        games, max_open = self.settings["games"], self.settings["max_open"]
+        assert isinstance(games, int)
+        assert isinstance(max_open, int)
+        self._games = games
+        self._max_open = max_open
+
+    def opening(self) -> State:
+        """Return the state before the toss: all 20 counters in the pool, or split."""
+        share = COUNTERS // 2 if self.settings["start_counters"] == "split_10_10" else 0
+        return State(Sticks.of(A=share, B=share, pool=COUNTERS - 2 * share))
+
+    def over(self, state: State) -> bool:
+        """Return whether a team has won."""
+        return state.winner is not None
+
+    def sheet(self, state: State) -> dict[str, Json]:
+        """Return hider, counters, pool, short, high, lives, shooting, double and winner."""
+        return {
+            "hider": state.hider,
+            "counters": {team: state.counters[team] for team in TEAMS},
+            "pool": state.counters[POOL],
+            "short": dict(zip(TEAMS, state.short, strict=True)),
+            "high": state.high,
+            "lives": state.lives,
+            "shooting": state.shooting,
+            "double": state.double,
+            "winner": state.winner,
+        }
+
+    def play(self, state: State, action: Action) -> tuple[State, tuple[str, ...]]:
+        """Return the state after a toss or a hunt, and the words called.
+
+        `double` is called first, for the two fingers are shown before the hit.
+        """
+        done = read(action)
+        match done:
+            case Toss():
+                if state.hider:
+                    raise IllegalActionError("the toss is done")
+                return replace(state, hider=done.winner), ()
+            case Hunt():
+                if state.hider is None:
+                    raise IllegalActionError("nobody hides yet", "the toss comes first")
+                if state.winner:
+                    raise IllegalActionError(f"the game is over: {state.winner} has won")
+                if len(done.opened) > self._max_open:
+                    raise IllegalActionError(
+                        f"{len(done.opened)} pads were opened",
+                        f"at most {self._max_open} may be, as option max_open says",
+                    )
+                return self._hunted(state, state.hider, done)
+
+    def legal_actions(self, state: State) -> tuple[dict[str, Json], ...]:
+        """Return every action that is allowed now, one for all that come to the same.
+
+        A find after opening one pad stands for all finds after opening any, a hit on a wrong pad also for opening onto
+        the ball.
+        """
+        if state.winner:
+            return ()
+        if state.hider is None:
+            return tuple({"do": "toss", "winner": team} for team in TEAMS)
+        first: dict[tuple[State, tuple[str, ...]], dict[str, Json]] = {}
+        for action in _hunts():
+            first.setdefault(self.play(state, action), action)
+        return tuple(first.values())
+
+    def _hunted(self, state: State, hider: Team, hunt: Hunt) -> tuple[State, tuple[str, ...]]:
+        """Pay for one hunt and settle who hides next, with which high pad and how many lives."""
+        calls = ["double"] if state.double else []
+        calls.append("found" if hunt.found else "missed")
+        hunters = other(hider)
+        counters = state.counters.pay(_due(state, hunt), hider, POOL, hunters)
+        high = None if self.settings["high_ball_scope"] == "next_hide_only" else state.high
+        if hunt.found and hunt.opened:  # rule 7
+            calls.append("high_ball")
+            high = hunt.ball
+        passes = hunt.found and state.lives == 1
+        lives = state.lives
+        if passes:
+            lives = 2 if state.double else 1  # rules 22 and 23
+        elif hunt.found:
+            lives = 1
+        after = replace(state, counters=counters, hider=hunters if passes else hider, high=high, lives=lives)
+        if counters[hider] == COUNTERS:
+            after = self._won(after, hider, calls)
+        return after, tuple(calls)
+
+    def _won(self, state: State, team: Team, calls: list[str]) -> State:
+        """Give `team` a short stick and all counters to the pool (rules 27 to 29); who hides next is settled."""
+        short = (state.short[0] + (team == "A"), state.short[1] + (team == "B"))
+        high = state.high if self.settings["high_reset"] == "never" else None
+        calls.append("short_stick")
+        winner = team if short[TEAMS.index(team)] == self._games else None
+        if winner:
+            calls.append("game")
+        return replace(state, counters=state.counters.gather("pool"), short=short, high=high, lives=1, winner=winner)
+
+
+def _due(state: State, hunt: Hunt) -> int:
+    """Return what the hunters owe for an attempt; they pay no more than they can."""
+    if state.double:  # rule 22
+        return 0 if hunt.found else COUNTERS
+    if hunt.found:
+        return FOUND_HIGH if hunt.ball == state.high else FOUND
+    return value(hunt.ball, state.high)
+
+
+def _hunts() -> Iterator[dict[str, Json]]:
+    """Go through hunts that come to everything that any hunt can."""
+    for ball in PADS:
+        yield {"do": "hunt", "opened": [], "hit": ball, "ball": ball}
+        yield {"do": "hunt", "opened": [MATE[ball]], "hit": ball, "ball": ball}
+        yield {"do": "hunt", "opened": [], "hit": MATE[ball], "ball": ball}

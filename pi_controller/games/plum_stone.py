@@ -1,0 +1,121 @@
+"""The plum stone game: five stones tossed in a bowl, and a pile of counters that all come to one player.
+
+As Alice C. Fletcher describes it among the Omaha ("Indian Hazard Games"). Two stones have a moon on one side and a star
+on the other, three are white (the natural colour) on one and black on the other. Who scores throws again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from pi_controller.games import actions
+from pi_controller.games.base import Action, Game, IllegalActionError, Json, Team, other
+from pi_controller.games.options import Choice, Option, Whole
+from pi_controller.games.sticks import Sticks
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PILE = "pile"
+PLAYERS: tuple[Team, ...] = ("A", "B")
+VALUES = {(2, 3): 10, (0, 0): 10, (1, 3): 1, (1, 0): 1}
+"""What a throw of (moons, whites) is worth; the other moon stones show stars, the others are black. None else count."""
+_NOTHING = (2, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One moment of a game. Before the lot nobody throws; `value` is that of the last throw."""
+
+    sticks: Sticks
+    thrower: Team | None = None
+    value: int | None = None
+    winner: Team | None = None
+
+
+class PlumStone(Game[State]):
+    """The plum stone game with its options chosen."""
+
+    name: ClassVar[str] = "plum_stone"
+    version: ClassVar[str] = "1"
+    source: ClassVar[str] = "Alice C. Fletcher, Indian Hazard Games, Plum Stone Game"
+    options: ClassVar[tuple[Option, ...]] = (
+        Whole("counters", 100, "Counters in the pile at first; who wins all has the game.", 1, 1_000_000),
+        Choice(
+            "no_throw",
+            "pass",
+            "Whether the bowl passes after stones are spilled or not all moved, or the same player throws again.",
+            ("pass", "again"),
+        ),
+    )
+
+    def __init__(self, settings: Mapping[str, object] | None = None) -> None:
+        """Choose options by name, as text or typed; the others keep their defaults. Raises `UsageError`."""
+        super().__init__(settings)
+        counters = self.settings["counters"]
+        assert isinstance(counters, int)
+        self._opening = State(Sticks((PILE, *PLAYERS), (counters, 0, 0)))
+
+    def opening(self) -> State:
+        """Return the state before the lot: all counters in the pile."""
+        return self._opening
+
+    def over(self, state: State) -> bool:
+        """Return whether a player has won."""
+        return state.winner is not None
+
+    def sheet(self, state: State) -> dict[str, Json]:
+        """Return thrower, pile, counters, value and winner."""
+        return {
+            "thrower": state.thrower,
+            "pile": state.sticks[PILE],
+            "counters": {player: state.sticks[player] for player in PLAYERS},
+            "value": state.value,
+            "winner": state.winner,
+        }
+
+    def play(self, state: State, action: Action) -> tuple[State, tuple[str, ...]]:
+        """Return the state after the lot, a throw or a throw that does not count. No words are called."""
+        match actions.word(action, ("lot", "throw", "no_throw")):
+            case "lot":
+                actions.only(action, ("first",))
+                first = actions.choice(action, "first", PLAYERS)
+                if state.thrower:
+                    raise IllegalActionError("the lot is drawn")
+                return State(state.sticks, first), ()
+            case "throw":
+                actions.only(action, ("moons", "whites"))
+                showing = (actions.whole(action, "moons", 0, 2), actions.whole(action, "whites", 0, 3))
+                value = VALUES.get(showing, 0)
+                again = value > 0
+            case "no_throw":
+                actions.only(action, ())
+                value = 0
+                again = self.settings["no_throw"] == "again"
+        thrower = _thrower(state)
+        if not value:
+            return State(state.sticks, thrower if again else other(thrower), value), ()
+        sticks = state.sticks.pay(value, thrower, PILE, other(thrower))
+        return State(sticks, thrower, value, winner=thrower if sticks[thrower] == sticks.total else None), ()
+
+    def legal_actions(self, state: State) -> tuple[dict[str, Json], ...]:
+        """Return a throw for each value there is and the throw that does not count; before them, the lot."""
+        if state.winner:
+            return ()
+        if state.thrower is None:
+            return tuple({"do": "lot", "first": player} for player in PLAYERS)
+        showing: dict[int, tuple[int, int]] = {}
+        for pair, value in (*VALUES.items(), (_NOTHING, 0)):
+            showing.setdefault(value, pair)
+        throws = ({"do": "throw", "moons": moons, "whites": whites} for moons, whites in showing.values())
+        return (*throws, {"do": "no_throw"})
+
+
+def _thrower(state: State) -> Team:
+    """Return whose throw it is."""
+    if state.winner:
+        raise IllegalActionError(f"the game is over: {state.winner} has won")
+    if state.thrower is None:
+        raise IllegalActionError("nobody throws yet", "the lot comes first")
+    return state.thrower

@@ -1,0 +1,158 @@
+"""Slahal (Lahal): two pairs of bones, ten scoring sticks and the king stick.
+
+Only the hiding team wins sticks; the guessers play to win the bones. The source has headings and no numbers: they are
+named below. Where it leaves a case open, an option says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+from pi_controller.games.base import Action, Game, IllegalActionError, Json, Team, other
+from pi_controller.games.options import Choice, Flag, Option, Whole
+from pi_controller.games.slahal_state import (
+    ALL_DEAD,
+    DEAD,
+    KING,
+    LIVE,
+    ONE_PAIR,
+    OPPOSITE,
+    TEAMS,
+    UNWON_KING,
+    Duel,
+    Guess,
+    KingMoved,
+    Rehide,
+    State,
+    Time,
+    read,
+)
+
+MISSED, MISSED_ONE_PAIR = 2, 1
+"""Sticks for a miss with both pairs out, and with one (Game Play, 2)."""
+SPLIT = 1
+"""Sticks for one bone caught and one missed (Game Play, 3)."""
+
+
+class Slahal(Game[State]):
+    """Slahal with its options chosen."""
+
+    name: ClassVar[str] = "slahal"
+    version: ClassVar[str] = "1"
+    source: ClassVar[str] = (
+        "Lahal Information and Rules, in consultation with Elder Brother Rick, Emma Paul and Reese Thomas"
+    )
+    options: ClassVar[tuple[Option, ...]] = (
+        Choice(
+            "payment",
+            "live_own_dead",
+            "Whether a hiding team kills its own live sticks before it takes its opponent's dead ones, or after.",
+            ("live_own_dead", "live_dead_own"),
+        ),
+        Flag("king_last", False, "Whether a team that holds the king needs an eleventh point for it all the same."),
+        Whole("minutes", 20, "Minutes that a game lasts (Tournament time restrictions).", 1, 1440),
+        Whole("hide_seconds", 60, "Seconds that bone holders have to hide (Game Play).", 1, 3600),
+    )
+
+    def opening(self) -> State:
+        """Return the state before the duel: five live sticks each, and nobody holds the king."""
+        return State()
+
+    def over(self, state: State) -> bool:
+        """Return whether a team has won."""
+        return state.winner is not None
+
+    def sheet(self, state: State) -> dict[str, Json]:
+        """Return phase, hiding, pairs_out, live, dead, king, sticks, winner and finish."""
+        return {
+            "phase": state.phase,
+            "hiding": state.hiding,
+            "pairs_out": state.pairs_out,
+            "live": {team: state.sticks[LIVE[team]] for team in TEAMS},
+            "dead": {team: state.sticks[DEAD[team]] for team in TEAMS},
+            "king": state.king,
+            "sticks": {team: state.total(team) for team in TEAMS},
+            "winner": state.winner,
+            "finish": state.finish,
+        }
+
+    def play(self, state: State, action: Action) -> tuple[State, tuple[str, ...]]:
+        """Return the state after an action, and the words called."""
+        done = read(action)
+        if state.winner:
+            raise IllegalActionError(f"the game is over: {state.winner} has won")
+        if isinstance(done, Duel):
+            return _duel(state, done), ()
+        if state.hiding is None:
+            raise IllegalActionError("nobody has the bones yet", "the duel comes first")
+        match done:
+            case Guess():
+                return self._guessed(state, state.hiding, done)
+            case Rehide():  # once out front, they cannot be hidden again (Game Play)
+                return _swapped(state, state.hiding), ()
+            case KingMoved():  # Stick/Points Scoring
+                return replace(state, winner=other(done.by), finish="king_moved"), ()
+            case Time():  # eleven sticks are never even
+                return replace(state, winner=max(TEAMS, key=state.total), finish="time"), ()
+
+    def legal_actions(self, state: State) -> tuple[dict[str, Json], ...]:
+        """Return every action that is allowed now, one for all that come to the same."""
+        if state.winner:
+            return ()
+        if state.hiding is None:
+            return tuple({"do": "duel", "A": a, "B": b} for a, b in ((True, False), (False, True), (True, True)))
+        actual = ("left", "right", "inside") if state.pairs_out == 2 else ONE_PAIR
+        return (
+            *({"do": "guess", "signal": "left", "actual": signal} for signal in actual),
+            {"do": "rehide"},
+            *({"do": "king_moved", "by": team} for team in TEAMS),
+            {"do": "time"},
+        )
+
+    def _guessed(self, state: State, hiding: Team, guess: Guess) -> tuple[State, tuple[str, ...]]:
+        """Settle one guess (Game Play, 1 to 3)."""
+        one_pair = state.pairs_out == 1
+        if one_pair and not (guess.signal in ONE_PAIR and guess.actual in ONE_PAIR):
+            raise IllegalActionError("one pair is out: the bone is left or right")
+        if guess.mirror and not one_pair:
+            raise IllegalActionError("a guess is mirrored with a pair that was caught, and both are out")
+        if guess.signal == guess.actual:
+            return _swapped(state, hiding), ("catch",)
+        if guess.actual == OPPOSITE[guess.signal]:
+            return self._paid(state, hiding, MISSED_ONE_PAIR if one_pair else MISSED, "miss")
+        return self._paid(replace(state, pairs_out=1), hiding, SPLIT, "split")
+
+    def _paid(self, state: State, hiding: Team, n: int, call: str) -> tuple[State, tuple[str, ...]]:
+        """Give the hiding team `n` sticks one at a time, and the game when it has them all (Stick/Points Scoring).
+
+        The king is the last to move, and only from the guessers: a team that holds it has won with ten dead, or by
+        `king_last` with the point that would have moved it.
+        """
+        guessing = other(hiding)
+        own, dead = LIVE[hiding], DEAD[guessing]
+        rest = (own, dead) if self.settings["payment"] == "live_own_dead" else (dead, own)
+        sticks = state.sticks.pay(n, DEAD[hiding], LIVE[guessing], *rest)
+        for_king = n > sticks[DEAD[hiding]] - state.sticks[DEAD[hiding]]
+        if for_king:
+            sticks = sticks.pay(1, KING[hiding], KING[guessing])
+        held = sticks[KING[hiding]] == 1 and (for_king or not self.settings["king_last"])
+        after = replace(state, sticks=sticks)
+        if held and sticks[DEAD[hiding]] == ALL_DEAD:
+            return replace(after, winner=hiding, finish="sweep"), (call, "sweep")
+        return after, (call,)
+
+
+def _duel(state: State, duel: Duel) -> State:
+    """The one First Guesser who succeeds wins the bones and the king; else the duel is repeated (First Guesser)."""
+    if state.hiding:
+        raise IllegalActionError("the duel is decided")
+    if duel.a == duel.b:
+        return state
+    winner: Team = "A" if duel.a else "B"
+    return replace(state, sticks=state.sticks.move(1, UNWON_KING, KING[winner]), hiding=winner, pairs_out=2)
+
+
+def _swapped(state: State, hiding: Team) -> State:
+    """The guessers win the bones, both pairs, and hide; no stick moves."""
+    return replace(state, hiding=other(hiding), pairs_out=2)

@@ -1,0 +1,445 @@
+"""The Mille Lacs Moccasin game, sentence by sentence."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import FrozenInstanceError, replace
+from itertools import permutations, product
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import pi_controller.games
+from pi_controller.errors import UsageError
+from pi_controller.games.base import IllegalActionError, InvalidActionError
+from pi_controller.games.ojibwe import Ojibwe, value
+from pi_controller.games.ojibwe_state import State
+from pi_controller.games.options import written
+from pi_controller.games.registry import game
+from pi_controller.games.sticks import Sticks
+
+PADS = (1, 2, 3, 4)
+TOSS_A = {"do": "toss", "winner": "A"}
+
+
+def at(a: int, b: int, **more: Any) -> State:
+    """Team A hides with `a` counters, the hunters have `b`, the others lie in the pool."""
+    return State(**{"counters": Sticks.of(A=a, B=b, pool=20 - a - b), "hider": "A", **more})
+
+
+def hunt(*opened: int, hit: int | None, ball: int) -> dict[str, Any]:
+    return {"do": "hunt", "opened": list(opened), "hit": hit, "ball": ball}
+
+
+def find(ball: int, *opened: int) -> dict[str, Any]:
+    return hunt(*opened, hit=ball, ball=ball)
+
+
+def miss(ball: int) -> dict[str, Any]:
+    return hunt(hit=5 - ball, ball=ball)
+
+
+def play(state: State, *steps: dict[str, Any], **chosen: object) -> tuple[State, list[str]]:
+    ojibwe = Ojibwe(chosen)
+    called: list[str] = []
+    for step in steps:
+        state, calls = ojibwe.play(state, step)
+        called += calls
+    return state, called
+
+
+def seen(state: State) -> tuple[Any, ...]:
+    """The hider, A's and B's counters, the pool, the high pad and the lives."""
+    return (state.hider, state.counters["A"], state.counters["B"], state.counters["pool"], state.high, state.lives)
+
+
+# ---- the start
+
+
+def test_twenty_counters_start_in_the_pool_and_nobody_hides():
+    ojibwe = Ojibwe()
+    opening = ojibwe.opening()
+    assert ojibwe.sheet(opening) == {
+        "hider": None,
+        "counters": {"A": 0, "B": 0},
+        "pool": 20,
+        "short": {"A": 0, "B": 0},
+        "high": None,
+        "lives": 1,
+        "shooting": None,
+        "double": False,
+        "winner": None,
+    }
+    assert not ojibwe.over(opening)
+
+
+@pytest.mark.parametrize("winner", "AB")
+def test_the_winner_of_the_toss_hides(winner: str):
+    ojibwe = Ojibwe()
+    state, calls = ojibwe.play(ojibwe.opening(), {"do": "toss", "winner": winner})
+    assert calls == ()
+    assert ojibwe.sheet(state) == {
+        "hider": winner,
+        "counters": {"A": 0, "B": 0},
+        "pool": 20,
+        "short": {"A": 0, "B": 0},
+        "high": None,
+        "lives": 1,
+        "shooting": 20,
+        "double": False,
+        "winner": None,
+    }
+
+
+def test_the_toss_comes_first_and_once():
+    ojibwe = Ojibwe()
+    with pytest.raises(IllegalActionError, match="nobody hides yet"):
+        ojibwe.play(ojibwe.opening(), find(1))
+    state, _ = ojibwe.play(ojibwe.opening(), TOSS_A)
+    with pytest.raises(IllegalActionError, match="the toss is done"):
+        ojibwe.play(state, TOSS_A)
+
+
+# ---- what a pad is worth
+
+
+@pytest.mark.parametrize(("high", "values"), [(None, "4444"), (1, "8446"), (2, "4864"), (3, "4684"), (4, "6448")])
+def test_the_high_pad_is_eight_its_mate_six_the_others_four(high: int | None, values: str):
+    assert "".join(str(value(pad, high)) for pad in PADS) == values
+    for pad, worth in zip(PADS, values, strict=True):
+        after, called = play(at(0, 0, high=high), miss(pad))
+        assert seen(after) == ("A", int(worth), 0, 20 - int(worth), high, 1)
+        assert called == ["missed"]
+
+
+@pytest.mark.parametrize("high", [None, *PADS])
+@pytest.mark.parametrize("ball", PADS)
+def test_a_find_pays_three_or_four_on_the_eight_and_the_hide_passes(high: int | None, ball: int):
+    paid = 4 if ball == high else 3
+    after, called = play(at(5, 2, high=high), find(ball))
+    assert seen(after) == ("B", 5 + paid, 2, 13 - paid, high, 1)
+    assert called == ["found"]
+
+
+@pytest.mark.parametrize("opened", [(2,), (4, 2), (2, 3)])
+def test_a_find_after_opening_makes_that_pad_the_high_one(opened: tuple[int, ...]):
+    for high in (None, 1, 4):
+        after, called = play(at(0, 0, high=high), find(1, *opened))
+        paid = 4 if high == 1 else 3
+        assert seen(after) == ("B", paid, 0, 20 - paid, 1, 1)
+        assert called == ["found", "high_ball"]
+
+
+def test_a_find_without_opening_leaves_the_high_pad():
+    assert play(at(0, 0, high=2), find(4))[0].high == 2
+
+
+@pytest.mark.parametrize("before", [(), (4,)])
+def test_opening_onto_the_ball_pays_its_pad_and_the_same_team_hides(before: tuple[int, ...]):
+    for ball, paid in ((1, 4), (2, 6), (3, 8)):
+        after, called = play(at(0, 0, high=3), hunt(*before, ball, hit=None, ball=ball))
+        assert seen(after) == ("A", paid, 0, 20 - paid, 3, 1)  # rule 17: also the eight
+        assert called == ["missed"]
+
+
+def test_a_miss_after_opening_pays_the_balls_pad_and_makes_no_high_pad():
+    after, called = play(at(0, 0), hunt(1, 2, hit=3, ball=4))
+    assert seen(after) == ("A", 4, 0, 16, None, 1)
+    assert called == ["missed"]
+
+
+# ---- payment
+
+
+def test_payment_comes_from_the_pool_first_then_from_the_hunters_own():
+    assert seen(play(at(6, 11), miss(1))[0]) == ("A", 10, 10, 0, None, 1)
+    assert seen(play(at(6, 14), miss(1))[0]) == ("A", 10, 10, 0, None, 1)
+    assert seen(play(at(6, 13), find(1))[0]) == ("B", 9, 11, 0, None, 1)
+
+
+@pytest.mark.parametrize("b", [0, 2, 5])
+def test_never_more_is_paid_than_there_is_to_shoot_with(b: int):
+    after, called = play(at(15, b, high=1), miss(1))
+    assert called == ["missed", "short_stick"]
+    assert seen(after) == ("A", 0, 0, 20, None, 1)
+    assert after.short == (1, 0)
+
+
+def test_shooting_is_what_the_hider_has_not():
+    ojibwe = Ojibwe()
+    for a in range(20):
+        sheet = ojibwe.sheet(at(a, 1 if a < 20 else 0))
+        assert sheet["shooting"] == 20 - a
+        assert sheet["double"] is (20 - a <= 3)
+
+
+# ---- the double
+
+
+@pytest.mark.parametrize("a", [17, 18, 19])
+@pytest.mark.parametrize("opened", [(), (3,)])
+def test_a_double_found_pays_nothing_and_the_finders_hide_with_two_lives(a: int, opened: tuple[int, ...]):
+    after, called = play(at(a, 1, high=4), find(4, *opened))
+    assert seen(after) == ("B", a, 1, 19 - a, 4, 2)
+    assert called == ["double", "found", *(["high_ball"] if opened else [])]
+    # the finders hide: they have one counter, so nineteen are left to pay with
+    assert after.shooting == 19
+    assert not after.double
+
+
+@pytest.mark.parametrize("a", [17, 18, 19])
+def test_a_double_missed_pays_everything_left(a: int):
+    for missed in (miss(2), hunt(2, hit=None, ball=2)):
+        after, called = play(at(a, 1), missed)
+        assert called == ["double", "missed", "short_stick"]
+        assert seen(after) == ("A", 0, 0, 20, None, 1)
+        assert after.short == (1, 0)
+
+
+def test_four_left_is_no_double():
+    after, called = play(at(16, 0), find(2))
+    assert seen(after) == ("B", 19, 0, 1, None, 1)
+    assert called == ["found"]
+
+
+def test_two_lives_hide_twice_before_the_hide_passes():
+    state = at(2, 18, lives=2)
+    state, called = play(state, find(1))
+    assert seen(state) == ("A", 5, 15, 0, None, 1)
+    assert called == ["found"]
+    assert seen(play(state, find(1))[0]) == ("B", 8, 12, 0, None, 1)
+
+
+def test_a_miss_takes_no_life():
+    assert seen(play(at(2, 18, lives=2), miss(1))[0]) == ("A", 6, 14, 0, None, 2)
+
+
+def test_a_double_found_against_two_lives_passes_no_hide_and_gives_none():
+    state, called = play(at(18, 0, lives=2), find(1, 2))
+    assert seen(state) == ("A", 18, 0, 2, 1, 1)
+    assert called == ["double", "found", "high_ball"]
+    # found again, the hide passes, and now the finders have two lives
+    state, called = play(state, find(3))
+    assert seen(state) == ("B", 18, 0, 2, 1, 2)
+    assert called == ["double", "found"]
+
+
+# ---- short sticks and games
+
+
+def test_a_find_on_the_eight_can_pay_the_last_four_and_the_hide_passes_all_the_same():
+    after, called = play(at(16, 1, high=2), find(2))
+    assert seen(after) == ("B", 0, 0, 20, None, 1)
+    assert called == ["found", "short_stick"]
+    assert after.short == (1, 0)
+
+
+def test_the_last_four_paid_against_two_lives_leave_the_hide():
+    after, called = play(at(16, 1, high=2, lives=2), find(2, 1))
+    assert seen(after) == ("A", 0, 0, 20, None, 1)
+    assert called == ["found", "high_ball", "short_stick"]
+
+
+def test_a_short_stick_takes_the_second_life():
+    assert play(at(16, 4, lives=2), miss(1))[0].lives == 1
+
+
+def test_five_short_sticks_win_and_then_nothing_is_allowed():
+    ojibwe = Ojibwe()
+    after, called = play(at(16, 0, short=(4, 4)), miss(1))
+    assert called == ["missed", "short_stick", "game"]
+    assert ojibwe.over(after)
+    sheet = ojibwe.sheet(after)
+    assert (sheet["winner"], sheet["short"], sheet["pool"]) == ("A", {"A": 5, "B": 4}, 20)
+    for action in (TOSS_A, find(1), miss(1)):
+        with pytest.raises(IllegalActionError):
+            ojibwe.play(after, action)
+    assert ojibwe.legal_actions(after) == ()
+
+
+def test_the_hider_found_on_the_last_four_wins_too():
+    state = replace(at(0, 16, high=1, short=(0, 4)), hider="B")
+    after, called = play(state, find(1))
+    assert called == ["found", "short_stick", "game"]
+    assert (after.winner, after.short) == ("B", (0, 5))
+
+
+# ---- options
+
+
+def test_the_defaults():
+    assert dict(game("ojibwe").settings) == {
+        "games": 5,
+        "max_open": 2,
+        "high_ball_scope": "shared",
+        "high_reset": "each_short",
+        "start_counters": "pool",
+    }
+
+
+@pytest.mark.parametrize(
+    "chosen", [{"games": 0}, {"games": 100}, {"max_open": 1}, {"max_open": 4}, {"high_reset": "ever"}, {"points": 5}]
+)
+def test_other_options_and_values_are_refused(chosen: dict[str, Any]):
+    with pytest.raises(UsageError):
+        Ojibwe(chosen)
+
+
+def test_the_number_of_games_is_chosen():
+    assert play(at(19, 0), miss(1), games=1)[1] == ["double", "missed", "short_stick", "game"]
+    assert play(at(19, 0, short=(98, 0)), miss(1), games=99)[0].winner == "A"
+
+
+def test_three_pads_are_opened_only_where_that_is_chosen():
+    for action in (find(4, 1, 2, 3), hunt(1, 2, 3, hit=None, ball=3)):
+        with pytest.raises(IllegalActionError, match="3 pads were opened"):
+            play(at(0, 0), action)
+    assert seen(play(at(0, 0), find(4, 1, 2, 3), max_open=3)[0]) == ("B", 3, 0, 17, 4, 1)
+    assert seen(play(at(0, 0), hunt(1, 2, 3, hit=None, ball=3), max_open=3)[0]) == ("A", 4, 0, 16, None, 1)
+
+
+def test_a_shared_high_pad_counts_for_both_teams_until_another():
+    state, _ = play(at(0, 0), find(1, 2), find(4), find(4), miss(1))
+    assert seen(state) == ("B", 6, 11, 3, 1, 1)
+
+
+def test_a_high_pad_for_the_next_hide_only():
+    chosen = {"high_ball_scope": "next_hide_only"}
+    state, _ = play(at(0, 0), find(1, 2), **chosen)
+    assert (state.hider, state.high) == ("B", 1)
+    for action, paid in ((miss(1), 8), (miss(4), 6), (find(1), 4), (find(4), 3)):
+        after, _ = play(state, action, **chosen)
+        assert (after.counters["B"], after.high) == (paid, None)
+    assert play(state, find(3, 2), **chosen)[0].high == 3
+
+
+@pytest.mark.parametrize(("reset", "high"), [("each_short", None), ("never", 2)])
+def test_a_short_stick_clears_the_high_pad_or_does_not(reset: str, high: int | None):
+    assert play(at(16, 0, high=2), miss(1), high_reset=reset)[0].high == high
+    # and one that was made by the find that paid the last four
+    assert play(at(16, 0, high=2), find(2, 1), high_reset=reset)[0].high == high
+
+
+def test_a_high_pad_for_one_hide_outlives_only_the_short_stick_that_its_own_find_paid():
+    chosen = {"high_reset": "never", "high_ball_scope": "next_hide_only"}
+    assert play(at(16, 0, high=2), miss(1), **chosen)[0].high is None
+    assert play(at(16, 0, high=2), find(2, 1), **chosen)[0].high == 2
+
+
+def test_ten_counters_each_at_the_start_and_all_in_the_pool_after_a_short_stick():
+    ojibwe = Ojibwe({"start_counters": "split_10_10"})
+    state, _ = ojibwe.play(ojibwe.opening(), TOSS_A)
+    assert seen(state) == ("A", 10, 10, 0, None, 1)
+    assert state.shooting == 10
+    state, _ = ojibwe.play(state, find(2))
+    assert seen(state) == ("B", 13, 7, 0, None, 1)
+    state, calls = ojibwe.play(at(16, 4), miss(1))
+    assert calls == ("missed", "short_stick")
+    assert seen(state) == ("A", 0, 0, 20, None, 1)
+
+
+# ---- what is no action
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        None,
+        [],
+        "hunt",
+        {},
+        {"do": "hit", "found": True},
+        {"do": "Hunt", "opened": [], "hit": 1, "ball": 1},
+        {"do": "toss"},
+        {"do": "toss", "winner": "C"},
+        {"do": "toss", "winner": "A", "x": 1},
+        {"do": "hunt"},
+        {"do": "hunt", "hit": 1, "ball": 1},
+        {"do": "hunt", "opened": [], "ball": 1},
+        {"do": "hunt", "opened": [], "hit": 1},
+        {"do": "hunt", "opened": [], "hit": 1, "ball": 1, "found": True},
+        {"do": "hunt", "opened": None, "hit": 1, "ball": 1},
+        {"do": "hunt", "opened": 2, "hit": 1, "ball": 1},
+        {"do": "hunt", "opened": "2", "hit": 1, "ball": 1},
+        {"do": "hunt", "opened": {"2": 1}, "hit": 1, "ball": 1},
+        {"do": "hunt", "opened": [True], "hit": 2, "ball": 2},
+        {"do": "hunt", "opened": [2.0], "hit": 1, "ball": 1},
+        {"do": "hunt", "opened": [[2]], "hit": 1, "ball": 1},
+        {"do": "hunt", "opened": [0], "hit": 1, "ball": 1},
+        {"do": "hunt", "opened": [], "hit": True, "ball": 1},
+        {"do": "hunt", "opened": [], "hit": 1.0, "ball": 1},
+        {"do": "hunt", "opened": [], "hit": "1", "ball": 1},
+        {"do": "hunt", "opened": [], "hit": 1, "ball": None},
+        find(7),
+        find(0),
+        find(1, 7),
+        find(1, 2, 2),  # opened twice
+        hunt(1, 2, 3, 4, hit=None, ball=4),  # nothing left to hit
+        hunt(hit=None, ball=1),  # no pad hit
+        hunt(2, hit=None, ball=1),
+        hunt(1, hit=1, ball=1),  # an opened pad hit
+        hunt(1, hit=1, ball=2),
+        hunt(1, hit=2, ball=1),  # hit after the ball had come to light
+        hunt(1, 2, hit=None, ball=1),  # opened on after that
+        hunt(1, 2, hit=3, ball=1),
+    ],
+)
+def test_what_is_no_action_is_invalid_whenever_it_comes(action: Any):
+    ojibwe = Ojibwe({"max_open": 3})
+    for state in (ojibwe.opening(), at(3, 4), at(3, 4, winner="B")):
+        with pytest.raises(InvalidActionError) as caught:
+            ojibwe.play(state, action)
+        assert caught.value.what
+        assert "\n" not in caught.value.what + caught.value.todo
+
+
+def test_a_state_is_frozen():
+    state: Any = at(3, 4)
+    with pytest.raises(FrozenInstanceError):
+        state.high = 2
+    assert {at(3, 4): 1}[at(3, 4)] == 1
+
+
+# ---- a hunter who knows nothing
+
+
+@pytest.mark.parametrize("opens", [0, 1, 2, 3])
+def test_a_blind_hunter_finds_one_in_four_however_many_pads_he_opens(opens: int):
+    """Every order of the pads with every place of the ball, each as likely."""
+    ojibwe = Ojibwe({"max_open": 3})
+    found = 0
+    for order, ball in product(permutations(PADS), PADS):
+        opened = order[:opens]
+        if ball in opened:
+            action = hunt(*opened[: opened.index(ball) + 1], hit=None, ball=ball)
+        else:
+            action = hunt(*opened, hit=order[opens], ball=ball)
+        found += "found" in ojibwe.play(at(0, 0), action)[1]
+    assert found * 4 == 24 * 4
+
+
+def test_whole_games_end_with_five_short_sticks():
+    ojibwe = Ojibwe()
+    for seed in range(10):
+        random = Random(seed)
+        state, _ = ojibwe.play(ojibwe.opening(), TOSS_A)
+        called: list[str] = []
+        while not ojibwe.over(state):
+            ball, hit = random.choice(PADS), random.choice(PADS)
+            state, calls = ojibwe.play(state, hunt(hit=hit, ball=ball))
+            called += calls
+        assert max(state.short) == 5
+        assert called.count("short_stick") == sum(state.short)
+        assert called.count("game") == 1
+        assert called[-1] == "game"
+
+
+def test_the_options_on_the_page_about_the_rules():
+    page = (Path(pi_controller.games.__file__).parent / "README.md").read_text("utf-8")
+    section = page.split("## `ojibwe`")[1].split("\n## ")[0]
+    rows = [tuple(cell.strip() for cell in row.split("|")[1:-1]) for row in re.findall(r"(?m)^\|.*\|$", section)]
+    assert rows[2:] == [
+        (f"`{option.name}`", written(option.default), option.allowed, option.about) for option in Ojibwe.options
+    ]

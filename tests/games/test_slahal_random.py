@@ -1,0 +1,191 @@
+"""What holds in every game of slahal: sticks are conserved and refusals change nothing."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pi_controller.games.base import IllegalActionError, InvalidActionError
+from pi_controller.games.slahal import Slahal
+
+if TYPE_CHECKING:
+    from pi_controller.games.slahal_state import State
+
+SETTINGS = st.fixed_dictionaries(
+    {"payment": st.sampled_from(["live_own_dead", "live_dead_own"]), "king_last": st.booleans()}
+)
+SIGNALS = ("left", "right", "inside", "outside")
+MARKS: list[dict[str, bool]] = [{}, {"block": True}, {"mirror": True}, {"block": True, "mirror": False}]
+GUESSES: list[dict[str, Any]] = [
+    {"do": "guess", "signal": signal, "actual": actual, **marks}
+    for signal, actual, marks in product(SIGNALS, SIGNALS, MARKS)
+]
+EVERY: list[dict[str, Any]] = [
+    *({"do": "duel", "A": a, "B": b} for a, b in product((True, False), repeat=2)),
+    *GUESSES,
+    {"do": "rehide"},
+    *({"do": "king_moved", "by": team} for team in "AB"),
+    {"do": "time"},
+]
+"""The whole alphabet."""
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+KEYS = st.sampled_from(["do", "A", "B", "signal", "actual", "block", "mirror", "by", "x"])
+WORDS = st.sampled_from(["duel", "guess", "rehide", "king_moved", "time", "left", "A", True, False, 1])
+NONSENSE = JSON | st.dictionaries(KEYS, WORDS | JSON, max_size=5)
+PLAYED = st.sampled_from([*GUESSES, {"do": "rehide"}])
+ACTIONS = st.lists(st.one_of(PLAYED, PLAYED, PLAYED, NONSENSE, st.sampled_from(EVERY)), max_size=80)
+
+
+def well(game: Slahal, state: State) -> None:
+    """Check what is true of every state."""
+    assert state.sticks.total == 11
+    shown = game.sheet(state)
+    assert sum(shown["live"].values()) + sum(shown["dead"].values()) == 10
+    assert sum(shown["sticks"].values()) == 10 + (shown["king"] is not None)
+    for team in "AB":
+        assert shown["sticks"][team] == shown["live"][team] + shown["dead"][team] + (shown["king"] == team)
+        assert shown["live"][team] <= 5
+    assert shown["phase"] == ("over" if state.winner else "play" if state.hiding else "duel")
+    assert (shown["king"] is None) == (state.hiding is None) == (state.pairs_out is None)
+    assert (shown["winner"] is None) == (shown["finish"] is None)
+    assert (state.finish == "sweep") <= (11 in shown["sticks"].values())
+    hash(state)
+
+
+@given(SETTINGS, ACTIONS)
+@settings(max_examples=150, deadline=None)
+def test_whatever_comes_sticks_are_conserved_and_refusals_change_nothing(chosen: dict[str, Any], actions: list[Any]):
+    game = Slahal(chosen)
+    state, _ = game.play(game.opening(), {"do": "duel", "A": False, "B": True})
+    for action in actions:
+        before, told, said = state, game.sheet(state), repr(action)
+        try:
+            state, calls = game.play(state, action)
+        except (InvalidActionError, IllegalActionError):
+            assert state is before
+        else:
+            assert calls in {(), ("catch",), ("miss",), ("split",), ("miss", "sweep"), ("split", "sweep")}
+            assert (calls == ()) == (action["do"] != "guess")
+            assert ("sweep" in calls) == (state.finish == "sweep")
+            hiding = before.hiding
+            assert hiding
+            if calls and state.hiding == hiding:  # only the hiding team wins sticks, and no king before ten dead
+                assert game.sheet(state)["dead"][hiding] >= told["dead"][hiding]
+                assert state.king == before.king or game.sheet(state)["dead"][hiding] == 10
+            else:
+                assert state.sticks == before.sticks
+        well(game, state)
+        assert game.sheet(before) == told
+        assert repr(action) == said
+
+
+def one_at_a_time(told: dict[str, Any], n: int, payment: str, *, king_last: bool) -> tuple[Any, ...]:
+    """Pay `n` sticks to the hiding team as the rule is written, one after the other."""
+    h = told["hiding"]
+    g = "B" if h == "A" else "A"
+    live, dead, king, won = dict(told["live"]), dict(told["dead"]), told["king"], False
+    own, others = (live, h), (dead, g)
+    order = [(live, g), own, others] if payment == "live_own_dead" else [(live, g), others, own]
+    for _ in range(n):
+        if won:
+            break
+        for pile, team in order:
+            if pile[team]:
+                pile[team] -= 1
+                dead[h] += 1
+                break
+        else:
+            king, won = h, True
+        if dead[h] == 10 and king == h and not king_last:
+            won = True
+    return live, dead, king, won
+
+
+@pytest.mark.parametrize("payment", ["live_own_dead", "live_dead_own"])
+@pytest.mark.parametrize("king_last", [False, True])
+def test_every_payment_that_can_be_is_as_one_stick_after_another(payment: str, king_last: bool):
+    game = Slahal({"payment": payment, "king_last": king_last})
+    states = reachable(game)
+    paid = 0
+    for state in states:
+        if game.over(state) or state.hiding is None:
+            continue
+        told = game.sheet(state)
+        for actual, n in (("right", state.pairs_out), ("inside", 1)):
+            if actual == "inside" and state.pairs_out == 1:
+                continue
+            assert n
+            after, calls = game.play(state, {"do": "guess", "signal": "left", "actual": actual})
+            shown = game.sheet(after)
+            live, dead, king, won = one_at_a_time(told, n, payment, king_last=king_last)
+            assert (shown["live"], shown["dead"], shown["king"]) == (live, dead, king)
+            assert ("sweep" in calls) == won
+            paid += 1
+    assert paid > 500
+
+
+def reachable(game: Slahal) -> set[State]:
+    """Return every state that a game can come to."""
+    found: set[State] = set()
+    left = [game.opening()]
+    while left:
+        state = left.pop()
+        if state not in found:
+            found.add(state)
+            left += (game.play(state, action)[0] for action in game.legal_actions(state))
+    return found
+
+
+@given(SETTINGS, st.lists(st.integers(0, 99), max_size=60))
+@settings(max_examples=60, deadline=None)
+def test_legal_actions_are_all_there_is(chosen: dict[str, Any], picks: list[int]):
+    game = Slahal(chosen)
+    state = game.opening()
+    for pick in picks:
+        legal = game.legal_actions(state)
+        reached = {game.play(state, action) for action in legal}
+        assert len(reached) == len(legal)  # one for all that come to the same
+        everywhere: set[Any] = set()
+        for action in EVERY:
+            try:
+                everywhere.add(game.play(state, action))
+            except IllegalActionError:
+                assert action not in legal
+        assert reached == everywhere
+        if not legal:
+            break
+        guesses = [action for action in legal if action["do"] in ("guess", "duel")]
+        state, _ = game.play(state, (guesses if pick < 97 else legal)[pick % len(guesses)])
+        well(game, state)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "counts"),
+    [
+        ({}, {1: 3, 2: 17, 3: 71, 4: 273, 6: 3841, 8: 53457, 12: 10218049, 16: 1887151369}),
+        ({"payment": "live_dead_own"}, {8: 53457, 12: 10218161, 16: 1884810657}),
+        ({"king_last": True}, {8: 53511, 12: 10302807, 16: 1934400303}),
+        ({"payment": "live_dead_own", "king_last": True}, {12: 10302807, 16: 1933252911}),
+    ],
+)
+def test_the_number_of_games_of_a_length_stays_the_same(chosen: dict[str, Any], counts: dict[int, int]):
+    """Any change of what is allowed, or of what it leads to, moves these counts of sequences of legal actions."""
+    game = Slahal(chosen)
+
+    @cache
+    def sequences(state: State, length: int) -> int:
+        if length == 0:
+            return 1
+        return sum(sequences(game.play(state, action)[0], length - 1) for action in game.legal_actions(state))
+
+    assert {length: sequences(game.opening(), length) for length in counts} == counts
