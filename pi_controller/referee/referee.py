@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, assert_never
 
+from pi_controller.errors import UsageError
 from pi_controller.mat.events import Beads, Blind, Button, HandIn, HandOut, Link, MatEvent, Strike
 from pi_controller.referee import calls, hide, hits
 from pi_controller.referee.facts import Fact, LinkSeen, Question
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeCall, JudgeHideAgain, JudgeUndo
 from pi_controller.referee.senses import Senses
-from pi_controller.referee.settings import RefereeSettings
+from pi_controller.referee.settings import PLAYED, RefereeSettings
 from pi_controller.referee.turn import Turn
 
 if TYPE_CHECKING:
@@ -27,9 +28,15 @@ class Referee:
     """One table's referee.
 
     `random_bytes(n)` gives the nonces: `secrets.token_bytes` at a real table. All times are seconds of one clock.
+    Raises `UsageError` for a game that is not played on the mat.
     """
 
     def __init__(self, game: Game[Any], settings: RefereeSettings | None, random_bytes: Callable[[int], bytes]) -> None:
+        if game.name not in PLAYED:
+            raise UsageError(
+                f"{game.name} is not played on the mat: the referee does not know its hides",
+                f"played on the mat: {', '.join(PLAYED)}; 'moccasin-mat score {game.name}' keeps its score on paper",
+            )
         self.game = game
         self.settings = settings or RefereeSettings()
         self._random_bytes = random_bytes

@@ -14,21 +14,20 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 import msgspec
 
 from pi_controller.arguments import Parser
-from pi_controller.errors import MatError, UsageError
 from pi_controller.games import registry
 from pi_controller.games.base import Game, IllegalActionError, InvalidActionError
 from pi_controller.games.options import from_text
 from pi_controller.referee import lines
 from pi_controller.referee.facts import Done, Fact, LinkSeen, Undone
 from pi_controller.referee.referee import Referee
-from pi_controller.referee.settings import SENSED_FOULS, Mode, RefereeSettings
+from pi_controller.referee.settings import PLAYED, SENSED_FOULS, Mode, RefereeSettings
 from pi_controller.referee.story import Story, blank, tell_batch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-NAME = "dakota"
-"""The game whose hides this referee knows."""
+    from pi_controller.errors import MatError
+
 _HELP = """one line in:
   {"t": 3.2, "event": "hand_in" | "hand_out", "pad": 1}
   {"t": 9.0, "event": "beads", "found": [{"pad": 3, "marked": true}]}
@@ -120,7 +119,7 @@ def main(argv: Sequence[str]) -> int:
         "referee", "Judge mat events from standard input: a JSON object a line in, what follows a line out."
     )
     parser.formatter_class, parser.epilog = RawDescriptionHelpFormatter, _HELP
-    parser.add_argument("game", metavar="GAME", help=NAME)
+    parser.add_argument("game", metavar="GAME", help=f"one of: {', '.join(PLAYED)}")
     parser.add_argument(
         "--set", metavar="OPTION=VALUE", action="append", default=[], help="choose an option of the game"
     )
@@ -133,9 +132,7 @@ def main(argv: Sequence[str]) -> int:
     )
     args = parser.parse_args(argv)
     game = registry.game(args.game, from_text(args.set))
-    if game.name != NAME:
-        raise UsageError(f"the referee does not know the hides of {game.name}", f"it knows {NAME}")
-    seconds = game.settings["hit_seconds"]
+    seconds = game.settings.get("hit_seconds")
     settings = RefereeSettings(
         fouls=cast("dict[str, Mode]", from_text(args.foul)),
         hit_seconds=float(seconds) if isinstance(seconds, int | float) else None,

@@ -57,10 +57,10 @@ class Simulation:
         if path.exists():
             raise UsageError(f"the journal {path} is there already", "choose another file, or replay that one")
         self.game = game
+        referee = Referee(game, RefereeSettings(), secrets.token_bytes)
         with ExitStack() as stack:
             self.mat = stack.enter_context(SimMat(seed, conditions))
             self.journal = stack.enter_context(Journal(path))
-            referee = Referee(game, RefereeSettings(), secrets.token_bytes)
             table = Table(self.journal, game, {"A": "Team A", "B": "Team B"}, referee, 0.0)
             self._buttons = MockButtons()
             self.strip = MemoryStrip(pinmap().lights.count)

@@ -60,9 +60,9 @@ def be_the_mat(seed):
         begun = time.monotonic() - mat.world.t
         strike = mat.world.strike
 
-        def struck(*args, **kwargs):
-            say(onset=begun + mat.world.t + kwargs.get("after_s", 0.0))
-            return strike(*args, **kwargs)
+        def struck(pad, level, also, also_after_s, after_s):
+            say(onset=begun + mat.world.t + after_s)
+            strike(pad, level, also, also_after_s, after_s)
 
         mat.world.strike = struck
         wait = threading.Event().wait
