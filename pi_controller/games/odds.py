@@ -1,0 +1,116 @@
+"""Exact chances of winning from every state of a game, for learning what a moment of it means.
+
+A game whose next step is chance alone (or a hit that finds with a fixed chance) is a Markov chain; its chances are the
+solution of linear equations, checked by putting them back in. Each game's equations are in a module of their own,
+imported with numpy and scipy when it is asked for.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from pi_controller.errors import MatError
+from pi_controller.games import registry
+from pi_controller.games.wording import listed
+
+if TYPE_CHECKING:
+    from pi_controller.games.base import Game
+    from pi_controller.games.options import Value
+
+FIRST = 1 / 4
+"""The bead lies under one of four pads."""
+SECOND = 1 / 3
+"""After a miss three pads are left."""
+
+_MODULES = {
+    "dakota": "pi_controller.games.odds_dakota",
+    "bageswin": "pi_controller.games.odds_bowls",
+    "plum_stone": "pi_controller.games.odds_bowls",
+    "patol": "pi_controller.games.odds_patol",
+}
+
+
+GAMES = tuple(_MODULES)
+"""The games that have chances."""
+
+
+class OddsError(MatError, ValueError):
+    """Chances that cannot be given: a game without any, a game that may never end, a state out of reach."""
+
+    code = "odds"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The most telling states of a game: a row for each, with the same column heads over all."""
+
+    heading: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[float, ...]], ...]
+
+
+class Odds(ABC):
+    """The chances of one game with its options, solved."""
+
+    game: Game[Any]
+    assumed: str
+    """What the chances take for granted, in one line."""
+    residual: float
+    """How far the solution misses its own equations anywhere; at most `odds_chain.EXACT`."""
+
+    @property
+    @abstractmethod
+    def players(self) -> tuple[str, str]:
+        """The two who play; `of` is the chance of the first."""
+
+    @abstractmethod
+    def of(self, state: Any) -> float:
+        """Return the chance, 0 to 1, that the first of `players` (team A) wins from `state`.
+
+        Where a toss or a lot comes first, both ways are taken as equally likely. Raises `OddsError` where the state
+        does not settle the chances yet (patol before the horses start).
+        """
+
+    def chances(self, state: Any) -> dict[str, float]:
+        """Return the chance of each player, by name."""
+        one, two = self.players
+        chance = self.of(state)
+        return {one: chance, two: 1 - chance}
+
+    @abstractmethod
+    def openings(self) -> tuple[tuple[str, float], ...]:
+        """Return the chances before the first hit or throw, with who has them; together 1."""
+
+    @abstractmethod
+    def page(self) -> Page:
+        """Return a short table of the most telling states."""
+
+
+class _Module(Protocol):
+    def solved(self, game: Game[Any], first: float, second: float) -> Odds: ...
+
+
+def solve(game: Game[Any], first: float = FIRST, second: float = SECOND) -> Odds:
+    """Return the chances of `game`; solved once for the same options and figures.
+
+    `first` and `second` are for dakota alone: the chance that the first hit of a hide finds the bead, and that the
+    second does after the first missed. Nobody fouls. Thrown pieces fall on either side equally, each for itself.
+    Raises `OddsError` for a game that has no such chances.
+    """
+    for name, chance in (("first", first), ("second", second)):
+        if not 0 <= chance <= 1:
+            raise OddsError(f"the chance {name} cannot be {chance}", "a chance is a number from 0 to 1")
+    if game.name not in _MODULES:
+        raise OddsError(f"{game.name} has no exact chances: people decide it", f"there are some for {listed(_MODULES)}")
+    settings = tuple(sorted(game.settings.items(), key=lambda item: item[0]))
+    return _solved(game.name, settings, first, second)
+
+
+@lru_cache(maxsize=32)
+def _solved(name: str, settings: tuple[tuple[str, Value], ...], first: float, second: float) -> Odds:
+    module = cast("_Module", import_module(_MODULES[name]))
+    return module.solved(registry.game(name, dict(settings)), first, second)

@@ -1,0 +1,189 @@
+"""`moccasin-mat odds`: the chances of winning, before the game and from the moments that tell most."""
+
+from __future__ import annotations
+
+import json
+import re
+from argparse import ArgumentTypeError
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from pi_controller.arguments import Parser
+from pi_controller.errors import UsageError
+from pi_controller.games import actions, odds, registry
+from pi_controller.games.base import Action, Game, IllegalActionError, InvalidActionError, Json, other
+from pi_controller.games.options import from_text, written
+from pi_controller.games.play import Play, drawn
+from pi_controller.games.wording import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_controller.games.odds import Odds
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run `moccasin-mat odds GAME [OPTION]...`; return its exit status or raise a `MatError`."""
+    args = _parser().parse_args(argv)
+    if args.game != "dakota" and (args.first is not None or args.second is not None):
+        raise UsageError(f"{args.game} has no hits to find", "--first and --second are for dakota")
+    game = registry.game(args.game, from_text(args.set))
+    state = _asked(game, args.after, args.keys)
+    solved = odds.solve(
+        game,
+        odds.FIRST if args.first is None else args.first,
+        odds.SECOND if args.second is None else args.second,
+    )
+    if args.json:
+        print(json.dumps(_told(solved, state)))
+    else:
+        print("\n".join(_lines(solved, state)))
+    return 0
+
+
+def _parser() -> Parser:
+    parser = Parser("odds", "Tell the exact chances of winning, for learning what a moment of the game means.")
+    parser.add_argument("game", metavar="GAME", help=listed(odds.GAMES))
+    parser.add_argument("--set", metavar="OPTION=VALUE", action="append", default=[], help="choose an option")
+    parser.add_argument("--first", metavar="P", type=_chance, help="dakota: the first hit finds (default 1/4)")
+    parser.add_argument("--second", metavar="P", type=_chance, help="dakota: after a miss the second finds (1/3)")
+    asked = parser.add_mutually_exclusive_group()
+    asked.add_argument("--after", metavar="FILE", help="the chances after these actions, a JSON object a line")
+    asked.add_argument(
+        "--from", dest="keys", metavar="JSON", help="dakota: from a state under the score sheet's keys, as an object"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of a page")
+    return parser
+
+
+def _chance(text: str) -> float:
+    if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,15})?|[0-9]{1,9}/0*[1-9][0-9]{0,8}", text):
+        chance = float(Fraction(text))
+        if chance <= 1:
+            return chance
+    raise ArgumentTypeError(f"{text[:40]!r} is no chance; write 0.25 or 1/4")
+
+
+def _asked(game: Game[Any], after: str | None, keys: str | None) -> Any:
+    """Return the state that is asked for, or None."""
+    if keys is not None:
+        if game.name != "dakota":
+            raise UsageError(f"--from does not read states of {game.name}", "give its actions: --after FILE")
+        try:
+            return _written(_object(keys, "--from"))
+        except InvalidActionError as error:
+            raise UsageError(f"--from: {error.what}", error.todo or "write the keys of the score sheet") from error
+    return None if after is None else _reached(game, after)
+
+
+def _reached(game: Game[Any], name: str) -> Any:
+    try:
+        lines = Path(name).read_text("utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
+        raise UsageError(f"cannot read {name}: {reason}", "name a file of actions, one JSON object a line") from error
+    play = Play(game)
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            play.push(_object(line, f"line {number}"))
+        except (InvalidActionError, IllegalActionError) as error:
+            raise UsageError(f"{name}, line {number}: {error.what}", error.todo or "mend that line") from error
+    return play.state
+
+
+def _object(text: str, where: str) -> Action:
+    try:
+        told: object = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{where} is not JSON", "write a JSON object") from error
+    if not isinstance(told, dict):
+        raise UsageError(f"{where} is no JSON object", "write a JSON object")
+    return cast("Action", told)
+
+
+def _written(keys: Action) -> Any:
+    """Return the Dakota state under these keys; all but `long` may be left out."""
+    from dataclasses import replace  # noqa: PLC0415 - the rules are loaded when they are asked for
+
+    from pi_controller.games.dakota_state import MIDDLE, TEAMS, UNEARNED, Mode, Owed, State  # noqa: PLC0415
+    from pi_controller.games.sticks import Sticks  # noqa: PLC0415
+
+    modes: dict[str, Mode] = {"sahdogan": "sahdogan", "yawapi": "yawapi", "eyeya": "eyeya", "wheya": "ordinary"}
+    owing: tuple[Owed, ...] = ("first", "second")
+    given = {"do": "from", "hider": "A", "owed": "first", "short": {"A": 0, "B": 0}, **keys}
+    if given.get("winner", 0) is None:
+        del given["winner"]
+    actions.only(given, ("hider", "owed", "short", "long"), ("middle", "situation"))
+    hider = actions.choice(given, "hider", TEAMS)
+    held, short = ([_count(given, key, team) for team in TEAMS] for key in ("long", "short"))
+    middle = actions.whole(given, "middle", 0, UNEARNED.total) if "middle" in given else UNEARNED.total - sum(held)
+    if middle < 0 or sum(held) + middle != UNEARNED.total:
+        raise UsageError(f"long and middle come to {sum(held) + middle} sticks", f"together they are {UNEARNED.total}")
+    mode: Mode = "ordinary"
+    if given.get("situation") is not None:
+        mode = modes[actions.choice(given, "situation", tuple(modes))]
+    sticks = Sticks.of(A=held[0], B=held[1], **{MIDDLE: middle})
+    state = State(sticks, (short[0], short[1]), hider, mode, "first")
+    if state.situation != "wheya" and given.get("situation") == "wheya":
+        raise UsageError(f"{other(hider)} and the middle have not four together", "it is no wheya")
+    if actions.choice(given, "owed", owing) == "second":
+        return replace(state, owed="second", before=state)
+    return state
+
+
+def _count(given: Action, key: str, team: str) -> int:
+    told = given[key]
+    if not isinstance(told, dict) or set(cast("dict[str, Json]", told)) != {"A", "B"}:
+        raise UsageError(f"{key} does not have a count for A and B", f'write "{key}": {{"A": 8, "B": 4}}')
+    return actions.whole(cast("Action", told), team, 0, 99)
+
+
+def _chosen(game: Game[Any]) -> list[str]:
+    return [
+        f"{option.name}={written(game.settings[option.name])}"
+        for option in game.options
+        if game.settings[option.name] != option.default
+    ]
+
+
+def _told(solved: Odds, state: Any) -> dict[str, Json]:
+    """Return everything as JSON: chances from 0 to 1."""
+    page = solved.page()
+    told: dict[str, Json] = {
+        "game": solved.game.name,
+        "settings": dict(solved.game.settings),
+        "assumed": solved.assumed,
+        "opening": dict(solved.openings()),
+        "page": {
+            "heading": page.heading,
+            "columns": page.columns,
+            "rows": [{"state": label, "chances": chances} for label, chances in page.rows],
+        },
+    }
+    if state is not None:
+        told |= {"from": solved.game.sheet(state), "chances": solved.chances(state)}
+    return told | {"residual": solved.residual}
+
+
+def _lines(solved: Odds, state: Any) -> list[str]:
+    """Return the page: chances in percent."""
+    lines = [", ".join([solved.game.name, *_chosen(solved.game)]), f"  {solved.assumed}", ""]
+    if state is not None:
+        lines += [drawn(solved.game.name, solved.game.sheet(state)), ""]
+        return lines + _columns((name, (chance,)) for name, chance in solved.chances(state).items())
+    lines += _columns((label, (chance,)) for label, chance in solved.openings())
+    page = solved.page()
+    heads = page.columns if len(page.columns) > 1 else ()
+    return [*lines, "", page.heading, *_columns(page.rows, heads)]
+
+
+def _columns(rows: Any, heads: tuple[str, ...] = ()) -> list[str]:
+    table = [(label, [f"{100 * chance:.1f} %" for chance in chances]) for label, chances in rows]
+    wide = max(len(label) for label, _ in table)
+    room = max(len(cell) for _, cells in table for cell in [*cells, *heads])
+    lines = [(f"  {'':<{wide}}", heads)] if heads else []
+    lines += [(f"  {label:<{wide}}", cells) for label, cells in table]
+    return ["  ".join([label, *(f"{cell:>{room}}" for cell in cells)]) for label, cells in lines]

@@ -1,0 +1,184 @@
+"""A game in progress, for people at a Python prompt: push actions, take them back, look at the table.
+
+`Play` remembers what the rules do not: the actions so far and the state before each. It adds no rule of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from pi_controller.errors import MatError
+from pi_controller.games import registry
+from pi_controller.games.base import Action, Game, IllegalActionError, InvalidActionError, Json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_WIDEST = 40
+"""Sticks drawn in one row at most; the count beside them is always whole."""
+_POOLS = ("middle", "pool", "bank", "pile")
+"""What a whole number on the score sheet must be called to be drawn as sticks; others are told in words."""
+_BARS = ("sticks", "progress")
+"""What is drawn of a player that the score sheet describes with an object."""
+
+
+class EmptyStackError(MatError, IndexError):
+    """There is no action to take back."""
+
+    code = "empty_stack"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a game ended: who won, and the way it ended where the game tells several apart (slahal's `sweep`)."""
+
+    winner: str | None
+    finish: str | None = None
+
+
+class Play:
+    """One game from its opening on: iterating goes through its actions, `len` counts them, `repr` draws the table.
+
+    An action is what the score sheet takes, `{"do": "hit", "found": True}`, or its word and the rest as keywords:
+    `push("hit", found=True)`.
+    """
+
+    def __init__(self, game: Game[Any]) -> None:
+        """Lay out `game`."""
+        self.game = game
+        self._states: list[Any] = [game.opening()]
+        self._actions: list[dict[str, Json]] = []
+
+    @property
+    def state(self) -> Any:
+        """The state now, frozen, of the game's own type."""
+        return self._states[-1]
+
+    @property
+    def stack(self) -> tuple[dict[str, Json], ...]:
+        """The actions so far, the first one first; copies, so changing them changes no game."""
+        return tuple(deepcopy(self._actions))
+
+    def legal_actions(self) -> tuple[dict[str, Json], ...]:
+        """Return every action that is allowed now, one for all that come to the same."""
+        return self.game.legal_actions(self.state)
+
+    def is_legal(self, action: Action | str, **keys: Json) -> bool:
+        """Return whether `action` is allowed now. What is no action at all raises `InvalidActionError`."""
+        try:
+            self.game.play(self.state, _action(action, keys))
+        except IllegalActionError:
+            return False
+        return True
+
+    def push(self, action: Action | str, **keys: Json) -> tuple[str, ...]:
+        """Do `action`; return the words called for it, in order.
+
+        Raises `InvalidActionError` (no action of this game) or `IllegalActionError` (not allowed now); both change
+        nothing.
+        """
+        done = _action(action, keys)
+        state, calls = self.game.play(self.state, done)
+        self._actions.append(deepcopy(dict(done)))
+        self._states.append(state)
+        return calls
+
+    def pop(self) -> dict[str, Json]:
+        """Take back the last action and return it; `EmptyStackError` where there is none."""
+        if not self._actions:
+            raise EmptyStackError("there is no action to take back", "the game stands at its opening")
+        self._states.pop()
+        return self._actions.pop()
+
+    def outcome(self) -> Outcome | None:
+        """Return how the game ended, or None while it goes on."""
+        if not self.game.over(self.state):
+            return None
+        told = self.game.sheet(self.state)
+        return Outcome(told.get("winner"), told.get("finish"))
+
+    def __iter__(self) -> Iterator[dict[str, Json]]:
+        """Go through the actions so far."""
+        return iter(self.stack)
+
+    def __len__(self) -> int:
+        return len(self._actions)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        return drawn(self.game.name, self.game.sheet(self.state))
+
+
+def start(name: str, **settings: object) -> Play:
+    """Lay out the game `name` with options chosen by name; `UsageError` where anything is not known.
+
+    >>> start("dakota", points=3).push("toss", winner="A")
+    ()
+    """
+    return Play(registry.game(name, settings))
+
+
+def drawn(name: str, sheet: Mapping[str, Json]) -> str:
+    """Return a state under the score sheet's keys as a drawing: a line of words, then a row of sticks for each pool."""
+    words: list[str] = []
+    rows: list[tuple[str, int, str, str]] = []
+    for key, value in sheet.items():
+        match value:
+            case None | False:
+                pass
+            case True:
+                words.append(key)
+            case int() if key in _POOLS:
+                rows.append((key, value, "|", ""))
+            case Mapping():
+                for team, held in cast("Mapping[str, Json]", value).items():
+                    if type(held) is int:
+                        rows.append((f"{key} {team}", held, "'" if key == "short" else "|", ""))
+                    elif _tells(held):
+                        words.append(f"{key} {team} {held}")
+            case str() | int():
+                words.append(f"{key} {value}")
+            case _:
+                rows += map(_player, cast("Sequence[Mapping[str, Json]]", value))
+    wide = max((len(label) for label, *_ in rows), default=0)
+    bars = [_bar(count, mark) for _, count, mark, _ in rows]
+    room = max(map(len, bars), default=0)
+    lines = [f"{name}: {', '.join(words)}" if words else name]
+    for (label, count, _, more), bar in zip(rows, bars, strict=True):
+        lines.append(f"  {label:<{wide}}  {bar:<{room}}  {count:>3}  {more}".rstrip())
+    return "\n".join(lines)
+
+
+def _bar(count: int, mark: str) -> str:
+    """Draw `count` sticks in fives."""
+    shown = min(count, _WIDEST)
+    fives = [mark * min(5, shown - laid) for laid in range(0, shown, 5)]
+    return " ".join(fives) + (" ..." if count > _WIDEST else "")
+
+
+def _player(told: Mapping[str, Json]) -> tuple[str, int, str, str]:
+    """Return the row of a player told as an object: its name, what is drawn of it, and the rest in words."""
+    (_, name), *rest = told.items()
+    count = next((value for key, value in rest if key in _BARS), 0)
+    words = [key if value is True else f"{key} {value}" for key, value in rest if key not in _BARS and _tells(value)]
+    return str(name), count, "|", ", ".join(words)
+
+
+def _tells(value: object) -> bool:
+    return value is not None and value is not False
+
+
+def _action(action: object, keys: Mapping[str, Json]) -> Action:
+    """Return the action, written out where its word was given; the rules judge whether it is one."""
+    if isinstance(action, str):
+        return {"do": action, **keys}
+    if keys:
+        raise InvalidActionError(
+            "keywords go with the word of an action, not with a whole one", 'push("hit", found=True)'
+        )
+    return cast("Action", action)

@@ -1,0 +1,136 @@
+"""A game at a Python prompt."""
+
+from __future__ import annotations
+
+import doctest
+import random
+from pathlib import Path
+
+import pytest
+
+import pi_controller.games
+from pi_controller.errors import MatError, UsageError
+from pi_controller.games import play as module
+from pi_controller.games import registry
+from pi_controller.games.base import IllegalActionError, InvalidActionError
+from pi_controller.games.play import EmptyStackError, Outcome, Play, start
+
+PAGE = Path(pi_controller.games.__file__).parent / "README.md"
+
+
+def test_what_the_page_shows_at_the_prompt_is_so():
+    text = PAGE.read_text("utf-8").replace("```", "")
+    case = doctest.DocTestParser().get_doctest(text, {}, "README", str(PAGE), 0)
+    assert len(case.examples) >= 10
+    said: list[str] = []
+    doctest.DocTestRunner().run(case, out=said.append)
+    assert not said, "".join(said)
+
+
+def test_the_docstrings_examples():
+    assert doctest.testmod(module).failed == 0
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_a_random_game_there_and_back(name: str):
+    rng = random.Random(name)
+    play = Play(registry.game(name))
+    states, drawings, actions = [play.state], [repr(play)], []
+    while play.outcome() is None and len(play) < 400:
+        action = rng.choice(play.legal_actions())
+        assert play.is_legal(action)
+        play.push(action)
+        actions.append(action)
+        states.append(play.state)
+        drawings.append(repr(play))
+    assert list(play) == list(play.stack) == actions
+    assert len(play) == len(actions)
+    assert len(set(drawings)) > len(drawings) / 10
+    assert all(drawing.startswith(name) for drawing in drawings)
+    while play:
+        assert play.state == states.pop()
+        assert repr(play) == drawings.pop()
+        if not len(play):
+            break
+        assert play.pop() == actions.pop()
+    assert play.state == play.game.opening()
+
+
+def test_how_a_game_ended():
+    play = start("dakota", points=1)
+    play.push("toss", winner="A")
+    assert play.outcome() is None
+    while play.outcome() is None:
+        assert play.push("hit", found=False) is not None
+    assert play.outcome() == Outcome("A", None)
+    assert not play.is_legal("hit", found=True)
+    assert [action["do"] for action in play.legal_actions()] == ["foul"]
+    assert "winner A" in repr(play)
+    play.pop()
+    assert play.outcome() is None
+    with pytest.raises(AttributeError):
+        Outcome("A").winner = "B"  # type: ignore[misc]
+
+
+def test_refusals_are_told_apart_and_change_nothing():
+    play = start("dakota")
+    before = play.state
+    with pytest.raises(IllegalActionError):
+        play.push("hit", found=True)
+    with pytest.raises(InvalidActionError):
+        play.push("hti", found=True)
+    with pytest.raises(InvalidActionError):
+        play.push({"do": "toss"}, winner="A")
+    with pytest.raises(InvalidActionError):
+        play.push(7)  # type: ignore[arg-type]
+    with pytest.raises(InvalidActionError):
+        play.is_legal("hti")
+    assert not play.is_legal("hit", found=True)
+    assert play.is_legal("toss", winner="B")
+    assert play.state is before
+    assert play.stack == ()
+
+
+def test_nothing_to_take_back():
+    with pytest.raises(EmptyStackError) as caught:
+        start("dakota").pop()
+    assert isinstance(caught.value, MatError)
+    assert isinstance(caught.value, IndexError)
+
+
+def test_what_is_pushed_is_kept_as_it_was():
+    play = start("bageswin")
+    action = {"do": "throw", "red": {"woman": 0, "fish": 0, "knives": 0, "buttons": 0}}
+    play.push(action)
+    action["red"]["woman"] = 1
+    play.stack[0]["red"]["woman"] = 1
+    assert play.pop()["red"]["woman"] == 0
+
+
+def test_unknown_games_and_options():
+    with pytest.raises(UsageError):
+        start("chess")
+    with pytest.raises(UsageError):
+        start("dakota", pionts=3)
+
+
+def test_the_drawing():
+    play = start("dakota")
+    play.push("toss", winner="A")
+    play.push("hit", found=False)
+    assert repr(play).splitlines() == [
+        "dakota: hider A, owed second",
+        "  long A   ||||                   4",
+        "  long B                          0",
+        "  middle   ||||| ||||| ||||| |   16",
+        "  short A                         0",
+        "  short B                         0",
+    ]
+    assert repr(start("plum_stone")).splitlines()[1].endswith(" ...  100")
+    bowl = start("plum_stone")
+    bowl.push("lot", first="A")
+    bowl.push("throw", moons=2, whites=3)
+    assert repr(bowl).startswith("plum_stone: thrower A, value 10\n  pile ")
+    patol = start("patol")
+    patol.push("start", player="A", river="east", direction="against")
+    assert "river east, direction against, notch 10" in repr(patol)
