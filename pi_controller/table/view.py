@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pi_controller.games.base import Game
     from pi_controller.referee.story import Story
 
-Phase = Literal["toss", "hide", "check", "hit", "show", "over", "halted"]
+Phase = Literal["toss", "hide", "check", "hit", "show", "play", "over", "halted"]
 
 
 class Hit(msgspec.Struct, frozen=True):
@@ -43,7 +43,8 @@ class View(msgspec.Struct, frozen=True):
     """One picture of the table. `seq` is the last journal record folded in; counts are sticks.
 
     `phase`: toss, hide (hands are passing), check (the mat looks), hit (one is owed), show (the bead is shown), over,
-    halted (the journal cannot be written; `note` says what to do). `calls` are the words called in the
+    play (a game kept by the judge alone), halted (the journal cannot be written; `note` says what to do).
+    `sheet` is the state under the score sheet's keys; a game kept by the judge alone is told by it, and has no hides. `calls` are the words called in the
     last hide that was hit, `hits` the hits of the hide in progress or just settled, `foul` the foul that settled it.
     """
 
@@ -70,6 +71,7 @@ class View(msgspec.Struct, frozen=True):
     opening: Opening | None = None
     link: bool = False
     note: str = ""
+    sheet: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
 
 
 def view_of(game: Game[Any], story: Story, seq: int, halted: MatError | None = None) -> View:
