@@ -17,8 +17,10 @@ VERBS: dict[str, tuple[str, str]] = {
     "demo": ("pi_controller.sim.demo", "play a game on a simulated mat, from sensor bytes to lights"),
     "run": ("pi_controller.run", "run a table: the board, the buttons, the strips, the live page"),
     "score": ("pi_controller.games.sheet", "keep score: actions in, states and words called out, one JSON a line"),
+    "odds": ("pi_controller.games.odds_verb", "tell the exact chances of winning, for learning what a moment means"),
     "referee": ("pi_controller.referee.stream", "judge mat events: one JSON a line in, what follows from them out"),
-    "replay": ("pi_controller.table.replay", "show a journalled game hide by hide"),
+    "replay": ("pi_controller.table.replay", "show a journalled or recorded game hide by hide"),
+    "record": ("pi_controller.table.record", "write a game as an open text file, or check one"),
     "strikes": ("pi_controller.mat.wav", "find the strikes in a WAV file, each channel a pad"),
     "check-settings": ("pi_controller.table.check_settings", "check a settings file, or print a commented example"),
 }

@@ -1,6 +1,7 @@
-"""A journalled game told again, `moccasin-mat replay`: hide by hide in plain text, or a JSON object a record.
+"""A game told again, `moccasin-mat replay`: hide by hide in plain text, or a JSON object a record.
 
-The journal is only looked at; a table may go on writing it meanwhile. What was undone is shown, marked `taken back`.
+A journal is only looked at; a table may go on writing it meanwhile. What was undone is shown, marked `taken back`.
+A written record (`pi_controller.record`) is told in the same way.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import msgspec
 from pi_controller.arguments import Parser
 from pi_controller.errors import JournalError, MatError, UsageError
 from pi_controller.games import registry
+from pi_controller.record import retelling
+from pi_controller.record.model import RecordError
 from pi_controller.referee.facts import (
     Answer,
     Done,
@@ -31,6 +34,7 @@ from pi_controller.referee.opening import check
 from pi_controller.referee.story import Story, blank, tell_batch
 from pi_controller.table.fold import batches, effective, undone
 from pi_controller.table.journal import Journal
+from pi_controller.table.record import is_journal, written_in
 from pi_controller.table.view import View, view_of
 
 if TYPE_CHECKING:
@@ -58,15 +62,17 @@ def told(game: Game[Any], records: Sequence[Record]) -> Iterator[tuple[Record, b
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run `moccasin-mat replay JOURNAL [--to N] [--json]`; return its exit status."""
-    parser = Parser("replay", "Show a journalled game hide by hide. The journal is only read.")
-    parser.add_argument("journal", metavar="JOURNAL", help="the file")
+    """Run `moccasin-mat replay FILE [--to N] [--json]`; return its exit status."""
+    parser = Parser("replay", "Show a game hide by hide, from a journal or a written record. The file is only read.")
+    parser.add_argument("file", metavar="FILE", help="a journal, a record, or the actions of a score sheet of dakota")
     parser.add_argument("--to", metavar="N", type=int, help="stop after record N, the number at the left")
     parser.add_argument("--json", action="store_true", help="each record as a line of JSON, then the last picture")
     args = parser.parse_args(argv)
     if args.to is not None and args.to < 1:
         raise UsageError("there is no record before the first", "--to takes a number from 1")
-    with Journal(args.journal, read_only=True) as journal:
+    if not is_journal(args.file):
+        return _retold(args.file, args.to, json=args.json)
+    with Journal(args.file, read_only=True) as journal:
         opened = journal.opened()
         if opened is None:
             raise JournalError(f"journal {journal.path.name} holds no game yet", "play first")
@@ -80,6 +86,17 @@ def main(argv: Sequence[str]) -> int:
             f"it was written by {opened.game} {opened.version}",
         ) from error
     return 0
+
+
+def _retold(path: str, to: int | None, *, json: bool) -> int:
+    """Tell a written record; what is wrong in it goes to standard error and makes the status 2."""
+    record = written_in(path)
+    if not record.game:
+        raise RecordError(f"{path} is no journal and no record", "a record says 'Game: dakota' at its top")
+    for fault in record.faults:
+        print(f"moccasin-mat: line {fault.line}: {fault.what}", file=sys.stderr)
+    (retelling.as_json if json else retelling.as_text)(record, sys.stdout, to)
+    return 2 if record.faults else 0
 
 
 def _as_json(game: Game[Any], records: Sequence[Record], out: TextIO) -> None:

@@ -43,9 +43,10 @@ class View(msgspec.Struct, frozen=True):
     """One picture of the table. `seq` is the last journal record folded in; counts are sticks.
 
     `phase`: toss, hide (hands are passing), check (the mat looks), hit (one is owed), show (the bead is shown), over,
-    play (a game kept by the judge alone), halted (the journal cannot be written; `note` says what to do).
-    `sheet` is the state under the score sheet's keys; a game kept by the judge alone is told by it, and has no hides. `calls` are the words called in the
-    last hide that was hit, `hits` the hits of the hide in progress or just settled, `foul` the foul that settled it.
+    play (a game kept by the judge alone), halted (the journal cannot be written; `note` says what to do). `calls` are
+    the words called in the last hide that was hit, `hits` the hits of the hide in progress or just settled, `foul` the
+    foul that settled it. `sheet` is the state under the score sheet's keys: a game kept by the judge alone has no
+    hides, and is told by it.
     """
 
     seq: int

@@ -8,6 +8,7 @@ import pytest
 from pi_controller.errors import JournalError, UsageError
 from pi_controller.games.registry import game
 from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
+from pi_controller.record.model import RecordError
 from pi_controller.referee.facts import Ready
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeUndo
 from pi_controller.referee.referee import Referee
@@ -117,3 +118,70 @@ def test_what_cannot_be_told(path, tmp_path):
         journal.append([Ready(0.0)])
     with pytest.raises(JournalError, match="does not say which game"):
         main([str(tmp_path / "odd")])
+
+
+RECORD = """\
+Game: dakota
+Option points: 3
+Team A: Red
+Place: here
+
+toss A
+hit missed 2
+~ hit found 1
+! @0:05 taken back
+hit found 3
+end
+"""
+RETOLD = """\
+dakota 1: Red (A)
+Grady Renville, The Moccasin Game (Hampa Apena), chapters 2 to 12
+points = 3
+Place: here
+    1  toss A
+
+Hide 1: hider A, owed first
+  long A   ||||                   4
+  long B                          0
+  middle   ||||| ||||| ||||| |   16
+  short A                         0
+  short B                         0
+    2  hit missed 2
+    3  hit found 1   (taken back)
+    4  ! @0:05 taken back
+    5  hit found 3 -> paguga
+
+In progress: hider A, owed first
+  long A   ||||| |||         8
+  long B                     0
+  middle   ||||| ||||| ||   12
+  short A                    0
+  short B                    0
+"""
+
+
+def test_a_written_record_is_told_too(tmp_path, capsys):
+    path = tmp_path / "game.record"
+    path.write_text(RECORD, "utf-8")
+    assert main([str(path)]) == 0
+    assert capsys.readouterr().out == RETOLD
+    assert main([str(path), "--to", "2"]) == 0
+    so_far = capsys.readouterr().out
+    assert so_far.startswith(RETOLD.partition("    3  ")[0])
+    assert "In progress: hider A, owed second" in so_far
+    assert main([str(path), "--json"]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line.get("counts") for line in lines] == [True, True, False, True, True, None]
+    assert lines[-1]["state"]["long"] == {"A": 8, "B": 0}
+
+
+def test_what_is_wrong_in_a_record_is_told_beside_it(tmp_path, capsys):
+    path = tmp_path / "game.record"
+    path.write_text(RECORD.replace("toss A", "toss C"), "utf-8")
+    assert main([str(path)]) == 2
+    out, err = capsys.readouterr()
+    assert err.splitlines()[0] == "moccasin-mat: line 6: 'toss' is no action: winner cannot be 'C'"
+    assert "||||| ||||| ||||| |||||   20" in out
+    path.write_bytes(b"\x89PNG")
+    with pytest.raises(RecordError, match="no journal and no record"):
+        main([str(path)])

@@ -1,0 +1,170 @@
+"""From the score sheet's actions and the journal's facts to a record, and back to the sheet."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from pi_controller.errors import UsageError
+from pi_controller.games import registry
+from pi_controller.games.base import Game, IllegalActionError, InvalidActionError
+from pi_controller.record.course import Course
+from pi_controller.record.decoding import Faults, lines
+from pi_controller.record.model import (
+    LATEST_S,
+    LONGEST_NAME,
+    LONGEST_TEXT,
+    Comment,
+    Entry,
+    Move,
+    Record,
+    RecordError,
+    Ruling,
+)
+from pi_controller.record.values import decode_object
+from pi_controller.referee.facts import Answer, Done, Fact, HideAgain, Opened, Question, Reveal, Undone
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from pi_controller.games.base import Action, Team
+    from pi_controller.games.options import Value
+
+
+def from_sheet(data: bytes, game: Game[Any]) -> Record:
+    """Return the record of a score sheet's actions, one JSON object a line; what is refused is in its `faults`."""
+    faults = Faults()
+    course = Course(game)
+    entries: list[Entry] = []
+    for number, text in lines(data, faults):
+        try:
+            action = decode_object(text)
+            _, calls = course.play(action)
+            entries.append(Move(action, calls))
+        except (RecordError, InvalidActionError, IllegalActionError) as error:
+            faults.add(number, error.what)
+    return Record(
+        game.name,
+        game.version,
+        source=game.source,
+        options=chosen(game),
+        entries=tuple(entries),
+        faults=faults.listed(),
+    )
+
+
+def to_sheet(record: Record) -> Iterator[str]:
+    """Yield the score sheet's lines: each action that counts as JSON."""
+    for move in record.moves():
+        yield json.dumps(move.action)
+
+
+def chosen(game: Game[Any]) -> dict[str, Value]:
+    """Return the options of `game` that are not what they are when nobody chooses."""
+    return {
+        option.name: game.settings[option.name]
+        for option in game.options
+        if game.settings[option.name] != option.default
+    }
+
+
+def from_journal(
+    batches: Iterable[tuple[int, Sequence[Fact]]],
+    undone: Collection[int],
+    headers: Sequence[tuple[str, str]] = (),
+) -> Record:
+    """Return the record of a journalled game: its `batches` in order, those `undone` as superseded lines.
+
+    The judge's answers become rulings. Where the bead lay is told for hides that are over and were not reopened; seals
+    and nonces are left out. Times count from the first fact. Raises `RecordError` where there is no game, or one that
+    the rules here do not follow.
+    """
+    told = _Told()
+    for number, facts in batches:
+        for fact in facts:
+            told.tell(fact, superseded=number in undone)
+    return told.record(tuple(headers))
+
+
+class _Told:
+    def __init__(self) -> None:
+        self._opened: Opened | None = None
+        self._course: Course[Any] | None = None
+        self._entries: list[Entry] = []
+        self._asked: Question | None = None
+
+    def tell(self, fact: Fact, *, superseded: bool) -> None:
+        if isinstance(fact, Opened):
+            self._open(fact)
+            return
+        if self._opened is None:
+            raise RecordError("the journal does not say which game it holds")
+        match fact:
+            case Done(t=t, action=action, by=by):
+                calls = fact.calls if superseded else self._play(action)
+                by = "" if by == "sensor" else by
+                self._entries.append(Move(dict(action), calls, self._since(t), by, superseded=superseded))
+            case Question():
+                self._asked = fact
+            case Answer(t=t):
+                self._rule(t, _answered(self._asked, fact), superseded)
+            case HideAgain(t=t, why=why, by="judge"):
+                self._rule(t, ": ".join(filter(None, ("hide again", why))), superseded)
+            case Undone(t=t, reason=reason):
+                self._rule(t, ": ".join(filter(None, ("taken back", reason))), superseded)
+            case Reveal(hide=hide, pad=pad) if not superseded:
+                self._entries.append(Comment(f"hide {hide}: the bead lay under pad {pad}"))
+            case _:
+                pass  # hands, seals, strokes and the link are the journal's
+
+    def record(self, headers: tuple[tuple[str, str], ...]) -> Record:
+        if self._opened is None or self._course is None:
+            raise RecordError("the journal holds no game yet", "play first")
+        opened = self._opened
+        named: dict[Team, str] = {
+            team: name for team in ("A", "B") if (name := opened.teams.get(team, "")[:LONGEST_NAME])
+        }
+        return Record(
+            game=opened.game,
+            version=opened.version,
+            source=opened.source[:LONGEST_TEXT],
+            options=chosen(self._course.game),
+            teams=named,
+            headers=headers,
+            entries=tuple(self._entries),
+        )
+
+    def _open(self, fact: Opened) -> None:
+        self._opened = fact
+        try:
+            self._course = Course(registry.game(fact.game, fact.options))
+        except UsageError as error:
+            raise RecordError(error.what, error.todo) from error
+
+    def _play(self, action: Action) -> tuple[str, ...]:
+        assert self._course
+        try:
+            return self._course.play(action)[1]
+        except (InvalidActionError, IllegalActionError) as error:
+            raise RecordError(f"the journal does not follow the rules: {error.what}", error.todo) from error
+
+    def _rule(self, t: float, text: str, superseded: bool) -> None:
+        self._entries.append(Ruling(text[:LONGEST_TEXT], self._since(t), superseded))
+
+    def _since(self, t: float) -> float | None:
+        """Return `t` in seconds since the first fact; None where a clock was set back beyond it."""
+        assert self._opened
+        since = round(t - self._opened.t, 3)
+        return since if 0 <= since <= LATEST_S else None
+
+
+def _answered(asked: Question | None, answer: Answer) -> str:
+    if asked is None:
+        return f"{_words(answer.about)}: {_words(answer.answer)}"
+    details = _words(asked.foul) if asked.foul else ", ".join(f"pad {pad}" for pad in asked.pads)
+    about = f"{_words(asked.about)} ({details})" if details else _words(asked.about)
+    return f"{about}: {_words(answer.answer)}"
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")

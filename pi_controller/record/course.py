@@ -1,0 +1,86 @@
+"""The course of a recorded game: its actions played one after the other, and the hide or turn each belongs to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, cast
+
+from pi_controller.games.base import Action, Game, IllegalActionError, Json, S
+from pi_controller.games.wording import shown
+from pi_controller.record.model import RecordError
+from pi_controller.record.values import put, same
+
+if TYPE_CHECKING:
+    from pi_controller.record.model import Check
+
+SIDES = ("hider", "hiding", "thrower")
+"""Where a score sheet says whose hide or turn it is."""
+
+
+class Course(Generic[S]):
+    """One game from its opening on. `sheet` is the score sheet now, `turn` the hide or turn last begun, from 1."""
+
+    def __init__(self, game: Game[S]) -> None:
+        self.game = game
+        self.state = game.opening()
+        self.sheet = game.sheet(self.state)
+        self.turn = 0
+        self._open = False
+
+    def play(self, action: Action) -> tuple[int | None, tuple[str, ...]]:
+        """Play `action`; return the number of the hide or turn that it begins, if it does, and the words called.
+
+        Raises the game's errors; then nothing has changed.
+        """
+        before = self.sheet
+        self.state, calls = self.game.play(self.state, action)
+        self.sheet = self.game.sheet(self.state)
+        side = next((before[key] for key in SIDES if key in before), None)
+        if side is None or action.get("hide") == "last":
+            return None, calls
+        number = None
+        if not self._open:
+            self.turn += 1
+            number = self.turn
+        if "owed" in before:
+            self._open = self.sheet["owed"] == "second" or self.sheet == before
+        else:  # a hide is one action, a turn lasts until the bowl passes
+            self._open = self.sheet.get("thrower") == side
+        return number, calls
+
+    def once(self, action: Action) -> None:
+        """Check that `action` is one of this game; whether it was allowed when it was done cannot be told any more."""
+        try:
+            self.game.play(self.state, action)
+        except IllegalActionError:
+            return
+
+    def wrong(self, check: Check) -> str:
+        """Return what `check` states that is not so, in one line, or nothing."""
+        return "; ".join(filter(None, (self._differs(path, value) for path, value in check.values)))
+
+    def ended(self) -> str:
+        """Return the last line of the record."""
+        return f"end winner={put(self.sheet.get('winner'))}" if self.game.over(self.state) else "end"
+
+    def _differs(self, path: str, stated: Json) -> str:
+        try:
+            value = self._at(path)
+        except RecordError as error:
+            return error.what
+        return "" if same(value, stated) else f"{path} is {shown(value)}, not {shown(stated)}"
+
+    def _at(self, path: str) -> Json:
+        at: Any = self.sheet
+        for part in path.split("."):
+            if isinstance(at, dict) and part in at:
+                at = cast("dict[str, Json]", at)[part]
+            elif (
+                isinstance(at, list)
+                and part.isascii()
+                and part.isdecimal()
+                and int(part[:9]) < len(cast("list[Json]", at))
+            ):
+                at = cast("list[Json]", at)[int(part[:9])]
+            else:
+                raise RecordError(f"the score sheet has no {shown(path)}")
+        return at

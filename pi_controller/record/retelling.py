@@ -1,0 +1,67 @@
+"""A record told again: hide by hide, or turn by turn, with the sticks drawn; or a JSON object an entry."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, TextIO
+
+from pi_controller.games.play import drawn
+from pi_controller.record.lines import written
+from pi_controller.record.model import Check, Comment, Move, Record, Ruling
+from pi_controller.record.values import put_text
+from pi_controller.record.writing import begun
+
+if TYPE_CHECKING:
+    from pi_controller.games.base import Json
+    from pi_controller.record.model import Entry
+
+
+def as_text(record: Record, out: TextIO, to: int | None = None) -> None:
+    """Write the record's story to `out`, with `to` the entries up to that number. Raises `RecordError`."""
+    course = begun(record)
+    teams = " and ".join(f"{put_text(name)} ({team})" for team, name in sorted(record.teams.items()))
+    out.write(f"{record.game} {put_text(record.version) or course.game.version}{f': {teams}' if teams else ''}\n")
+    out.write("".join(f"{put_text(line)}\n" for line in (record.source or course.game.source, record.rules) if line))
+    out.write("".join(f"{name} = {value}\n" for name, value in record.options.items()))
+    out.write("".join(f"{name}: {put_text(value)}\n" for name, value in record.headers))
+    word = "Turn" if "thrower" in course.sheet else "Hide"
+    for n, entry in enumerate(record.entries[:to], 1):
+        before = course.sheet
+        if isinstance(entry, Move) and not entry.superseded:
+            turn, _ = course.play(entry.action)
+            if turn:
+                out.write(f"\n{drawn(f'{word} {turn}', before)}\n")
+        taken = "   (taken back)" if isinstance(entry, Move | Ruling) and entry.superseded else ""
+        out.write(f"{n:>5}  {written(entry, record.game).lstrip(' ~')}{taken}\n")
+    over = course.game.over(course.state)
+    out.write(f"\n{drawn('End' if over else 'In progress', course.sheet)}\n")
+
+
+def as_json(record: Record, out: TextIO, to: int | None = None) -> None:
+    """Write a JSON object for each entry to `out`, one that counts with the state after it; then the last."""
+    course = begun(record)
+    for n, entry in enumerate(record.entries[:to], 1):
+        told = {"entry": n, **_told(entry)}
+        if isinstance(entry, Move) and not entry.superseded:
+            course.play(entry.action)
+            told["state"] = course.sheet
+        _line(out, told)
+    _line(out, {"state": course.sheet, "over": course.game.over(course.state)})
+
+
+def _told(entry: Entry) -> dict[str, Json]:
+    match entry:
+        case Move():
+            told = {"t": entry.t, "by": entry.by or None, "comment": entry.comment or None}
+            said = {key: value for key, value in told.items() if value is not None}
+            return {"action": dict(entry.action), "calls": entry.calls, "counts": not entry.superseded, **said}
+        case Ruling(text=text, t=t, superseded=superseded):
+            return {"ruling": text, "counts": not superseded, **({} if t is None else {"t": t})}
+        case Comment(text=text):
+            return {"comment": text}
+        case Check(values=values, comment=comment):
+            return {"stated": dict(values), **({"comment": comment} if comment else {})}
+
+
+def _line(out: TextIO, told: dict[str, Any]) -> None:
+    out.write(json.dumps(told) + "\n")

@@ -1,0 +1,35 @@
+"""The format's page tells the truth."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import pi_controller.record
+from pi_controller.games import registry
+from pi_controller.record.forms import said, spoken
+from pi_controller.record.reading import read
+from pi_controller.record.values import scan
+from pi_controller.record.writing import write
+
+FOLDER = Path(pi_controller.record.__file__).parent
+PAGE = (FOLDER / "README.md").read_text("utf-8")
+ROWS = dict(re.findall(r"^\| (\w+) \| (`.*`) \|$", PAGE.split("**Short forms**")[1].split("**Counts")[0], re.MULTILINE))
+
+
+def test_the_example_is_written_as_records_are():
+    (text,) = re.findall(r"^```record\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    record = read(text.encode())
+    assert record.faults == []
+    assert write(record) == text
+
+
+@pytest.mark.parametrize("game", registry.names())
+def test_the_short_forms_are_those(game):
+    for line in re.findall(r"`([^`]+)`", ROWS[game]):
+        assert spoken(game, said(game, scan(line)[0])) == line
+
+
+def test_every_module_is_in_the_table():
+    named = set(re.findall(r"`(\w+\.py)`", PAGE))
+    assert named == {path.name for path in FOLDER.glob("*.py")} - {"__init__.py"}

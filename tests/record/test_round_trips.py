@@ -1,0 +1,59 @@
+"""What is written reads back the same, for random games of every kind with anything at all said in between."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pi_controller.games import registry
+from pi_controller.record.converting import from_sheet, to_sheet
+from pi_controller.record.reading import read
+from pi_controller.record.writing import write
+
+TEXTS = st.lists(st.text(max_size=30), min_size=1, max_size=4)
+EACH = -(-2000 // len(registry.names()))
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_2000_records_read_back_as_they_were_written(fuzz, name):
+    @given(st.integers(0, 2**32), TEXTS)
+    @settings(max_examples=EACH, deadline=None)
+    def one(seed, texts):
+        rng = random.Random(seed)
+        record = fuzz.record_of(rng, name, (*texts, *fuzz.TEXTS), moves=20)
+        text = write(record)
+        again = read(text.encode())
+        assert again == record
+        assert again.faults == []
+        assert write(again) == text
+
+    one()
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=60, deadline=None)
+def test_the_score_sheet_of_a_record_makes_its_actions_again(fuzz, seed):
+    record = fuzz.record_of(random.Random(seed))
+    data = "\n".join(to_sheet(record)).encode()
+    again = from_sheet(data, registry.game(record.game, record.options))
+    assert again.faults == []
+    assert [(move.action, move.calls) for move in again.moves()] == [
+        (move.action, move.calls) for move in record.moves()
+    ]
+
+
+@given(st.binary(max_size=300) | st.text(max_size=300).map(str.encode), st.sampled_from([*registry.names(), ""]))
+@settings(max_examples=300, deadline=None)
+def test_whatever_the_bytes_are_they_are_read(fuzz, data, name):
+    head = f"Game: {name}\n".encode() if name else b""
+    assert fuzz.check(head + data) == ""
+
+
+def test_a_short_run_of_the_fuzzer(fuzz):
+    rng = random.Random(3)
+    other = b"end\n"
+    for _ in range(400):
+        plain = write(fuzz.record_of(rng)).encode()
+        assert fuzz.check(fuzz.damage(rng, plain, other)) == ""
+        other = plain

@@ -1,0 +1,87 @@
+"""`moccasin-mat record` on a journal, a score sheet and a record."""
+
+import json
+
+import pytest
+
+from pi_controller.errors import JournalError, UsageError
+from pi_controller.games.registry import game
+from pi_controller.mat.events import Button
+from pi_controller.record.model import RecordError
+from pi_controller.record.reading import read
+from pi_controller.referee.judge import JudgeAction, JudgeUndo
+from pi_controller.referee.referee import Referee
+from pi_controller.table.journal import Journal
+from pi_controller.table.record import main
+from pi_controller.table.table import Table
+
+SHEET = b'{"do":"toss","winner":"A"}\n{"do":"hit","found":true}\n'
+
+
+@pytest.fixture
+def journal(tmp_path):
+    dakota = game("dakota", {"points": 3})
+    path = tmp_path / "game.sqlite"
+    with Journal(path) as journal:
+        table = Table(journal, dakota, {"A": "Red", "B": "Blue"}, Referee(dakota, None, bytes))
+        table.mat_event(Button(1.0, "toss_a"))
+        table.judge(JudgeAction(2.0, {"do": "hit", "found": True}))
+        table.judge(JudgeUndo(3.0, "it was not"))
+        table.judge(JudgeAction(4.0, {"do": "hit", "found": False, "pad": 2}))
+    return path
+
+
+def test_a_journal_becomes_a_record(journal, capsys):
+    assert main([str(journal)]) == 0
+    out = capsys.readouterr().out
+    assert out.endswith(
+        "Team A: Red\nTeam B: Blue\nProvenance: journal game.sqlite\n\n"
+        "     @0:01 toss A\n   ~ @0:02 hit found [judge]\n   ! @0:03 taken back: it was not\n"
+        "  1. @0:04 hit missed 2 [judge]\nend\n"
+    )
+    assert read(out.encode()).faults == []
+    assert main([str(journal), "--sheet"]) == 0
+    assert [json.loads(line)["do"] for line in capsys.readouterr().out.splitlines()] == ["toss", "hit"]
+    assert main([str(journal), "--check"]) == 0
+    assert capsys.readouterr().out == "nothing is wrong\n"
+
+
+def test_a_sheet_becomes_a_record_and_a_sheet_again(tmp_path, capsys):
+    path = tmp_path / "game.jsonl"
+    path.write_bytes(SHEET)
+    assert main([str(path), "--set", "points=3"]) == 0
+    out = capsys.readouterr().out
+    assert "Option points: 3\n" in out
+    assert out.endswith("\n     toss A\n  1. hit found\nend\n")
+    record = tmp_path / "game.record"
+    record.write_text(out, "utf-8")
+    assert main([str(record)]) == 0
+    assert capsys.readouterr().out == out
+    assert main([str(record), "--sheet"]) == 0
+    assert list(map(json.loads, capsys.readouterr().out.splitlines())) == list(map(json.loads, SHEET.splitlines()))
+
+
+def test_faults_are_listed(tmp_path, capsys):
+    path = tmp_path / "game.record"
+    path.write_bytes(b"Game: dakota\ntoss A\ntoss A\n")
+    assert main([str(path), "--check"]) == 2
+    assert capsys.readouterr().out.splitlines() == [
+        "line 3: 'toss' is not allowed here: the toss is done",
+        "line 3: there is no line 'end': the record may have been cut",
+    ]
+    assert main([str(path)]) == 0
+    out, err = capsys.readouterr()
+    assert out.endswith("toss A\nend\n")
+    assert err.count("moccasin-mat: line 3: ") == 2
+
+
+def test_what_is_none_of_them(tmp_path):
+    path = tmp_path / "x"
+    path.write_bytes(b"\x89PNG and so on")
+    with pytest.raises(RecordError, match="x is no journal"):
+        main([str(path)])
+    assert main([str(path), "--check"]) == 2
+    with pytest.raises(JournalError):
+        main([str(tmp_path)])
+    with pytest.raises(UsageError):
+        main([str(path), "--game", "chess", "--set", "x"])

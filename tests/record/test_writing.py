@@ -1,0 +1,121 @@
+"""How each game's actions look in a record, and what no record can hold."""
+
+import pytest
+
+from pi_controller.games import registry
+from pi_controller.games.base import InvalidActionError
+from pi_controller.record.course import Course
+from pi_controller.record.forms import FORMS, said, spoken
+from pi_controller.record.model import Check, Comment, Move, Record, RecordError, Ruling
+from pi_controller.record.reading import read
+from pi_controller.record.values import scan
+from pi_controller.record.writing import write
+
+RED = {"woman": 1, "fish": 0, "knives": 2, "buttons": 3}
+
+
+@pytest.mark.parametrize(
+    ("game", "action", "line"),
+    [
+        ("dakota", {"do": "toss", "winner": "A"}, "toss A"),
+        ("dakota", {"do": "hit", "found": False, "pad": 2}, "hit missed 2"),
+        ("dakota", {"do": "hit", "found": True}, "hit found"),
+        ("dakota", {"do": "foul", "by": "hider", "kind": "no_bead", "hide": "last"}, "foul hider no_bead last"),
+        ("dakota", {"do": "foul", "by": "hitter", "kind": "time"}, "foul hitter time"),
+        ("ojibwe", {"do": "hunt", "opened": [1, 4], "hit": 3, "ball": 3}, "hunt open 1,4 hit 3 ball 3"),
+        ("ojibwe", {"do": "hunt", "opened": [2], "hit": None, "ball": 2}, "hunt open 2 hit - ball 2"),
+        ("ojibwe", {"do": "hunt", "opened": [], "hit": 1, "ball": 2}, "hunt open - hit 1 ball 2"),
+        ("slahal", {"do": "duel", "A": True, "B": False}, "duel A yes B no"),
+        ("slahal", {"do": "guess", "signal": "left", "actual": "inside"}, "guess left inside"),
+        (
+            "slahal",
+            {"do": "guess", "signal": "left", "actual": "right", "block": True, "mirror": True},
+            "guess left right block mirror",
+        ),
+        (
+            "slahal",
+            {"do": "guess", "signal": "left", "actual": "right", "block": False, "mirror": True},
+            "guess left right mirror block=false",
+        ),
+        ("slahal", {"do": "king_moved", "by": "B"}, "king_moved B"),
+        ("slahal", {"do": "rehide"}, "rehide"),
+        ("bageswin", {"do": "throw", "red": RED}, "throw woman 1 fish 0 knives 2 buttons 3"),
+        ("bageswin", {"do": "double_tap"}, "double_tap"),
+        ("plum_stone", {"do": "lot", "first": "B"}, "lot B"),
+        ("plum_stone", {"do": "throw", "moons": 2, "whites": 0}, "throw moons 2 whites 0"),
+        ("patol", {"do": "start", "player": "A", "river": "north", "direction": "sunwise"}, "start A north sunwise"),
+        ("patol", {"do": "throw", "marked": 3}, "throw 3"),
+    ],
+)
+def test_the_short_form(game, action, line):
+    assert spoken(game, action) == line
+    assert said(game, scan(line)[0]) == action
+    plain = spoken("", action)  # the form that any game takes
+    assert said(game, scan(plain)[0]) == action
+    try:
+        made = registry.game(game)
+        Course(made).once(action)
+    except InvalidActionError as error:
+        pytest.fail(f"{game} has no such action: {error}")
+
+
+@pytest.mark.parametrize(
+    "player", ["true", "7", "-", "->", "[judge]", "a b", 'say "x"', "x;y", "a=b", "\u2028", "🪶", "~", "north"]
+)
+def test_any_name_can_stand_in_a_line(player):
+    action = {"do": "start", "player": player, "river": "north", "direction": "against"}
+    line = spoken("patol", action)
+    assert said("patol", scan(line)[0]) == action
+    assert "\n" not in line
+
+
+def test_an_action_that_does_not_fit_its_form_is_written_with_keys():
+    assert spoken("dakota", {"do": "hit", "pad": 3}) == "hit pad=3"
+    assert spoken("dakota", {"do": "foul", "kind": "time", "hide": "this"}) == "foul kind=time hide=this"
+    assert spoken("bageswin", {"do": "throw", "red": {}}) == "throw red={}"
+    assert spoken("none", {"do": "x", "a": [1, {"b": None}], "c": 1.5}) == 'x a=[1,{"b":null}] c=1.5'
+
+
+def test_every_game_has_its_form():
+    assert set(FORMS) == set(registry.names())
+
+
+def test_what_cannot_be_written_is_refused():
+    toss = Move({"do": "toss", "winner": "A"})
+    with pytest.raises(RecordError, match="entry 2 is not allowed: the toss is done"):
+        write(Record("dakota", entries=(toss, toss)))
+    with pytest.raises(RecordError, match="entry 1: the words called are none"):
+        write(Record("dakota", entries=(Move(toss.action, ("game",)),)))
+    with pytest.raises(RecordError, match="entry 1 is not allowed"):
+        write(Record("dakota", entries=(Move({"do": "dance"}, superseded=True),)))
+    with pytest.raises(RecordError, match="not known"):
+        write(Record("", entries=(toss,)))
+    with pytest.raises(RecordError, match="points is written as 3"):
+        write(Record("dakota", options={"points": "3"}))
+    with pytest.raises(RecordError, match="no option"):
+        write(Record("dakota", options={"pionts": 3}))
+    for wrong in (
+        lambda: Move({"do": "hit", "a b": 1}),
+        lambda: Move({"do": "hit"}, ("two words",)),
+        lambda: Move({"do": "hit"}, t=0.0001),
+        lambda: Move({"do": "hit"}, by="a judge"),
+        lambda: Ruling("x", t=-1.0),
+        lambda: Ruling("x", t=float("nan")),
+        lambda: Comment("x" * 1001),
+        lambda: Check((("a b", 1),)),
+        lambda: Check((("a", [1]),)),
+        lambda: Record("dakota", teams={"A": ""}),
+        lambda: Record("dakota", teams={"A": "x" * 41}),
+        lambda: Record("dakota", headers=(("Game", "x"),)),
+        lambda: Record("dakota", headers=(("a:b", "x"),)),
+    ):
+        with pytest.raises(RecordError):
+            wrong()
+
+
+def test_times_are_written_as_people_say_them():
+    times = (0.0, 0.005, 59.999, 60.0, 3599.5, 3600.0, 86400.25, 10.0**9)
+    record = Record("", entries=tuple(Ruling("x", t) for t in times))
+    text = write(record)
+    assert "@0:00 x\n   ! @0:00.005 x\n   ! @0:59.999 x\n   ! @1:00 x\n   ! @59:59.5 x\n   ! @1:00:00 x" in text
+    assert [entry.t for entry in read(text.encode()).entries] == list(times)
