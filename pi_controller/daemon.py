@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from pi_controller.drivers.ports import StripError
 from pi_controller.errors import PortError
 from pi_controller.link.join import joined
-from pi_controller.link.messages import LinkDown, Touch
+from pi_controller.link.messages import LinkDown, Piezo, Touch
 from pi_controller.link.session import Session
 from pi_controller.mat.events import Button, Link
 from pi_controller.show.lights import frame
@@ -35,6 +35,8 @@ log = logging.getLogger(__name__)
 
 AGAIN_S = 1.0
 """How often a missing board is looked for, and a failing journal tried."""
+NO_TOUCH_S = 0.2
+"""So much older than a scan of the touch strips may a press be before it is passed on without one."""
 FRAME_S = 1 / 25
 """A scene that breathes is redrawn this often; a change is shown at once."""
 
@@ -130,6 +132,9 @@ class Daemon:
         for message in joined(messages):
             if isinstance(message, Touch):
                 self._felt = message.t
+            elif isinstance(message, Piezo):
+                # should the touch strips be dead, the board's samples tell a little later that it lives
+                self._felt = max(self._felt, message.t - NO_TOUCH_S)
             events += self._feel.feed(message)
         # samples come in longer blocks than scans: what happened first is told first
         for event in sorted(events, key=lambda event: event.t):

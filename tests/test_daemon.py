@@ -9,7 +9,7 @@ from pi_controller.drivers.ports import StripError
 from pi_controller.drivers.strips import MemoryStrip
 from pi_controller.errors import JournalError, PortError
 from pi_controller.games import registry
-from pi_controller.link.messages import LinkDown, LinkUp, Touch
+from pi_controller.link.messages import LinkDown, LinkUp, Piezo, Touch
 from pi_controller.mat.feel import Feel
 from pi_controller.pinmap import pinmap
 from pi_controller.referee.facts import LinkSeen
@@ -110,6 +110,18 @@ def test_a_press_waits_until_the_mat_has_told_of_its_moment(table, monkeypatch):
     daemon._take([Touch(1.01, scan)])
     daemon.step(1.21)
     assert table.view.phase == "hide"
+
+
+def test_dead_touch_strips_hold_no_press_back(table, monkeypatch):
+    buttons = MockButtons()
+    daemon = Daemon(table, Feel(), Cable().open, buttons)
+    daemon.step(0.0)
+    monkeypatch.setattr(type(daemon.session), "up", True)
+    buttons.press("toss_a", 1.0)
+    for n, phase in ((1, "toss"), (3, "hide")):
+        daemon._take([Piezo(1.0 + n * 0.1, n * 32, 4000.0, np.zeros((32, 4), np.int16))])
+        daemon.step(1.0 + n * 0.1)
+        assert table.view.phase == phase
 
 
 def test_a_press_is_not_lost_with_the_link(table, monkeypatch):
