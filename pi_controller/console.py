@@ -2,50 +2,134 @@
 
 toss A        hit / found / missed      answer 2        again        undo
 foul hider no_bead [last]               foul hitter time
+
+Any game takes its actions as its record writes them (`pi_controller.record.forms`): `guess left inside`, `throw 3`.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from pi_controller.errors import MatError, UsageError
+from pi_controller.games.base import IllegalActionError, InvalidActionError
+from pi_controller.games.wording import nearest
+from pi_controller.record.forms import FORMS, said, spoken
+from pi_controller.record.model import RecordError
+from pi_controller.record.values import scan
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeCall, JudgeHideAgain, JudgeUndo
+from pi_controller.referee.settings import PLAYED
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pi_controller.games.base import Game, Json
     from pi_controller.table.table import Table
 
 HELP = """The judge can type: toss A | toss B | found [PAD] | missed [PAD] | foul hider KIND [last] | foul hitter KIND
                     answer CHOICE | again (the hide starts over) | undo [REASON]"""
+"""What can be typed where the mat plays along."""
+_OTHER_WORDS = "                    undo [REASON] | help (examples of what can be typed now)"
+_STEPS = 12
+"""So far into a game all its words have come up: eight players start before the first throw of patol."""
 
 
-def understand(line: str, t: float) -> JudgeCall:
-    """Return the call that `line` makes at time `t`; raises `UsageError` for a line that makes none."""
+def understand(line: str, t: float, game: Game[Any]) -> JudgeCall:
+    """Return the call that `line` makes at time `t`; raises `UsageError` for a line that makes none.
+
+    What is returned is an action of `game`; whether it is allowed now is the table's to say.
+    """
+    line = line.encode("utf-8", "replace").decode()  # the journal cannot keep bytes that the terminal did not decode
     match line.split():
-        case ["toss", ("A" | "B" | "a" | "b") as team]:
-            return JudgeAction(t, {"do": "toss", "winner": team.upper()})
-        case [("found" | "missed") as word]:
-            return JudgeAction(t, {"do": "hit", "found": word == "found"})
-        case [("found" | "missed") as word, pad] if pad.isdecimal():
-            return JudgeAction(t, {"do": "hit", "found": word == "found", "pad": int(pad[:9])})
-        case ["foul", by, kind, *last] if last in ([], ["last"]):
-            action: dict[str, Any] = {"do": "foul", "by": by, "kind": kind}
-            return JudgeAction(t, action | ({"hide": "last"} if last else {}))
         case ["answer", choice]:
             return JudgeAnswer(t, choice)
         case ["again"]:
             return JudgeHideAgain(t)
         case ["undo", *reason]:
             return JudgeUndo(t, " ".join(reason))
-        case _:
-            raise UsageError(f"{line.strip()[:60]!r} is nothing the judge can say", HELP.split(": ", 1)[1])
+        case words:
+            action = (_short(words) if game.name in PLAYED else None) or _action(line, game)
+            return JudgeAction(t, action)
 
 
 def say(table: Table, line: str, t: float) -> str:
     """Let the judge say `line` to the table at `t`; return what to print."""
     if not line.strip():
         return ""
+    if line.strip() == "help":
+        return help_now(table)
     try:
-        table.judge(understand(line, t))
+        table.judge(understand(line, t, table.game))
     except MatError as error:
         return str(error)
     return "so it stands"
+
+
+def help_for(game: Game[Any]) -> str:
+    """Return what can be typed in `game`: for one that the judge alone keeps, examples of each of its words."""
+    if game.name in PLAYED:
+        return HELP
+    return f"The judge can type, for example: {' | '.join(_examples(game))}\n{_OTHER_WORDS}"
+
+
+def help_now(table: Table) -> str:
+    """Return what can be typed at the table now, one line for all actions that come to the same."""
+    now = table.game.legal_actions(table.story.state)
+    if table.game.name in PLAYED or not now:
+        return help_for(table.game)
+    return f"Now the judge can type, for example: {' | '.join(_lines(table.game, now))}\n{_OTHER_WORDS}"
+
+
+def _short(words: list[str]) -> dict[str, Json] | None:
+    """Return the action that the judge's shorthand for a hit says, or None where it is none."""
+    match words:
+        case [("found" | "missed") as word]:
+            return {"do": "hit", "found": word == "found"}
+        case [("found" | "missed") as word, pad] if pad.isdecimal():
+            return {"do": "hit", "found": word == "found", "pad": int(pad[:9])}
+        case _:
+            return None
+
+
+def _action(line: str, game: Game[Any]) -> dict[str, Json]:
+    """Return the action that `line` says in the record's form; raises `UsageError`."""
+    try:
+        action = said(game.name, scan(line)[0])
+        with suppress(IllegalActionError):  # an action, only not the first of a game
+            game.play(game.opening(), action)
+    except (RecordError, InvalidActionError) as error:
+        first, words = line.split(maxsplit=1)[0], tuple(_seen(game))
+        known = first.lower() in words
+        why = "; ".join(filter(None, (f": {error.what}", error.todo))) if known else nearest(first, words)
+        raise UsageError(
+            f"{line.strip()[:60]!r} is nothing the judge can say{why}", help_for(game).split(": ", 1)[1]
+        ) from error
+    return action
+
+
+def _seen(game: Game[Any]) -> dict[str, list[dict[str, Json]]]:
+    """Return each word of `game`, with the actions that begin with it as they come up at its beginning."""
+    state = game.opening()
+    seen: dict[str, list[dict[str, Json]]] = {word: [] for word in FORMS.get(game.name, {})}
+    for _ in range(_STEPS):
+        legal = game.legal_actions(state)
+        if not legal:
+            break
+        for action in legal:
+            seen.setdefault(str(action["do"]), []).append(action)
+        state, _ = game.play(state, legal[0])
+    return seen
+
+
+def _examples(game: Game[Any]) -> list[str]:
+    """Return lines of `game`, one or two for each of its words."""
+    return [line for actions in _seen(game).values() if actions for line in _telling(_lines(game, actions))]
+
+
+def _telling(lines: list[str]) -> dict[str, None]:
+    """Return the first of `lines`, and the longest, which leaves the least out."""
+    return dict.fromkeys((lines[0], max(lines, key=len)))
+
+
+def _lines(game: Game[Any], actions: Iterable[dict[str, Json]]) -> list[str]:
+    return [spoken(game.name, action) for action in actions]

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pi_controller.arguments import Parser
-from pi_controller.console import HELP, say
+from pi_controller.console import help_for, say
 from pi_controller.daemon import Daemon
 from pi_controller.drivers.serial_port import SerialPort, find_port
 from pi_controller.drivers.strips import MemoryStrip, NeoPixelStrip
@@ -25,7 +25,7 @@ from pi_controller.errors import MatError
 from pi_controller.games.registry import game
 from pi_controller.mat.feel import Feel
 from pi_controller.pinmap import pinmap
-from pi_controller.referee.referee import Referee
+from pi_controller.referee.paper import referee_for
 from pi_controller.show.terminal import render_text
 from pi_controller.table.journal import Journal
 from pi_controller.table.settings import Settings, load
@@ -62,7 +62,7 @@ def main(argv: Sequence[str]) -> int:
             print(f"live page: {server.url}", flush=True)
         daemon = Daemon(table, feel(settings), board(settings), _buttons(settings, clock), _strip(settings), publish)
         stack.callback(daemon.close)
-        lines = _console() if sys.stdin.isatty() else queue.SimpleQueue[str]()
+        lines = _console(table) if sys.stdin.isatty() else queue.SimpleQueue[str]()
         _drive(daemon, clock, lines, stop)
     return 0
 
@@ -72,8 +72,10 @@ def open_table(settings: Settings, t: float) -> Table:
     journal = Journal(settings.table.journal)
     try:
         rules = journalled_game(journal, game(settings.game.name, settings.game.options))
-        referee = Referee(rules, settings.referee_settings(rules.settings), secrets.token_bytes)
-        return Table(journal, rules, {"A": settings.teams.a, "B": settings.teams.b}, referee, t)
+        referee = referee_for(rules, settings.referee_settings(rules.settings), secrets.token_bytes)
+        # players that a game names itself are in no team
+        teams = {"A": "A", "B": "B"} if "players" in rules.settings else {"A": settings.teams.a, "B": settings.teams.b}
+        return Table(journal, rules, teams, referee, t)
     except MatError:
         journal.close()
         raise
@@ -123,7 +125,7 @@ def _clock() -> Callable[[], float]:
     return lambda: time.monotonic() + ahead
 
 
-def _console() -> queue.SimpleQueue[str]:
+def _console(table: Table) -> queue.SimpleQueue[str]:
     """Return the lines the judge types; a thread of its own waits for them."""
     lines: queue.SimpleQueue[str] = queue.SimpleQueue()
 
@@ -131,7 +133,7 @@ def _console() -> queue.SimpleQueue[str]:
         for line in sys.stdin:
             lines.put(line)
 
-    print(HELP)
+    print(help_for(table.game))
     threading.Thread(target=read, name="console", daemon=True).start()
     return lines
 

@@ -2,13 +2,15 @@
 
 import pytest
 
-from pi_controller.console import say, understand
+from pi_controller.console import HELP, help_for, say, understand
 from pi_controller.errors import UsageError
 from pi_controller.games import registry
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
 from pi_controller.referee.referee import Referee
 from pi_controller.table.journal import Journal
 from pi_controller.table.table import Table
+
+DAKOTA = registry.game("dakota")
 
 
 @pytest.mark.parametrize(
@@ -18,21 +20,26 @@ from pi_controller.table.table import Table
         ("toss b", JudgeAction(1.0, {"do": "toss", "winner": "B"})),
         ("found", JudgeAction(1.0, {"do": "hit", "found": True})),
         ("missed 3", JudgeAction(1.0, {"do": "hit", "found": False, "pad": 3})),
+        ("hit missed 3", JudgeAction(1.0, {"do": "hit", "found": False, "pad": 3})),
         ("foul hider no_bead", JudgeAction(1.0, {"do": "foul", "by": "hider", "kind": "no_bead"})),
         ("foul hider no_bead last", JudgeAction(1.0, {"do": "foul", "by": "hider", "kind": "no_bead", "hide": "last"})),
+        ("foul by=hitter kind=time", JudgeAction(1.0, {"do": "foul", "by": "hitter", "kind": "time"})),
         ("answer play_on", JudgeAnswer(1.0, "play_on")),
         ("again", JudgeHideAgain(1.0)),
         ("undo a slip of the tongue", JudgeUndo(1.0, "a slip of the tongue")),
     ],
 )
 def test_what_can_be_said(line, call):
-    assert understand(line, 1.0) == call
+    assert understand(line, 1.0, DAKOTA) == call
 
 
-@pytest.mark.parametrize("line", ["toss C", "hit", "found three", "found 3 4", "foul", "answer", "answer a b", "\x00"])
+@pytest.mark.parametrize(
+    "line", ["toss C", "hit", "found three", "found 3 4", "foul", "answer", "answer a b", "\x00", "; x"]
+)
 def test_what_cannot(line):
     with pytest.raises(UsageError) as refused:
-        understand(line, 1.0)
+        understand(line, 1.0, DAKOTA)
+    assert "nothing the judge can say" in refused.value.what
     assert "found [PAD]" in refused.value.todo
 
 
@@ -58,3 +65,92 @@ def test_a_refused_line_says_why_and_changes_nothing(table):
     assert "nothing the judge can say" in say(table, "fuond", 1.0)
     assert say(table, "  ", 1.0) == ""
     assert table.view is before
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "action"),
+    [
+        ("ojibwe", "toss b", {"do": "toss", "winner": "B"}),
+        ("ojibwe", "hunt open 1,4 hit 3 ball 3", {"do": "hunt", "opened": [1, 4], "hit": 3, "ball": 3}),
+        ("ojibwe", "hunt open 2 hit - ball 2", {"do": "hunt", "opened": [2], "hit": None, "ball": 2}),
+        ("slahal", "duel A yes B no", {"do": "duel", "A": True, "B": False}),
+        ("slahal", "guess left right block", {"do": "guess", "signal": "left", "actual": "right", "block": True}),
+        ("slahal", "Rehide; they moved", {"do": "rehide"}),
+        ("slahal", "king_moved A", {"do": "king_moved", "by": "A"}),
+        (
+            "bageswin",
+            "throw woman 1 fish 0 knives 2 buttons 3",
+            {"do": "throw", "red": {"woman": 1, "fish": 0, "knives": 2, "buttons": 3}},
+        ),
+        ("plum_stone", "throw moons 2 whites 3", {"do": "throw", "moons": 2, "whites": 3}),
+        ("plum_stone", "no_throw", {"do": "no_throw"}),
+        (
+            "patol",
+            "start B north sunwise",
+            {"do": "start", "player": "B", "river": "north", "direction": "sunwise"},
+        ),
+        ("patol", "throw marked=3", {"do": "throw", "marked": 3}),
+    ],
+)
+def test_the_actions_of_every_game(name, line, action):
+    assert understand(line, 1.0, registry.game(name)) == JudgeAction(1.0, action)
+
+
+@pytest.mark.parametrize("name", [name for name in registry.names() if name != "dakota"])
+def test_answers_and_undo_are_the_same_words_in_every_game(name):
+    game = registry.game(name)
+    assert understand("undo misread", 1.0, game) == JudgeUndo(1.0, "misread")
+    assert understand("answer 2", 1.0, game) == JudgeAnswer(1.0, "2")
+    assert understand("again", 1.0, game) == JudgeHideAgain(1.0)
+    with pytest.raises(UsageError, match="nothing the judge can say"):
+        understand("found", 1.0, game)
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ("geuss left right", "did you mean guess"),
+        ("guess up left", "signal is one of: left, right, inside, outside"),
+        ("guess left", 'needs "actual"'),
+        ("guess left right left", "does not take 'left'"),
+        ("king_moved C", "by cannot be 'C'"),
+        ("duel A", "nothing stands behind A"),
+        ("time 3", "does not take 3"),
+        ("rehide why=bumped", "rehide has no 'why'"),
+        ('guess "left', "is no value"),
+        ("[judge] time", "nothing the judge can say"),
+        ("guess " + "left " * 200, "more than 100 words"),
+    ],
+)
+def test_what_is_no_line_of_a_game(line, what):
+    with pytest.raises(UsageError, match="nothing the judge can say") as refused:
+        understand(line, 1.0, registry.game("slahal"))
+    assert what in refused.value.what
+    assert "\n" not in refused.value.what
+    assert "duel A yes B no" in refused.value.todo
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("ojibwe", {"toss", "hunt"}),
+        ("slahal", {"duel", "guess", "rehide", "king_moved", "time"}),
+        ("bageswin", {"throw", "double_tap"}),
+        ("plum_stone", {"lot", "throw", "no_throw"}),
+        ("patol", {"start", "throw"}),
+    ],
+)
+def test_the_help_has_every_word_and_every_line_of_it_can_be_typed(name, words):
+    game = registry.game(name, {"players": "Big Bear,true,B,C,D,E,F,G"} if name == "patol" else {})
+    examples = help_for(game).split("\n")[0].split(": ", 1)[1].split(" | ")
+    assert {understand(line, 1.0, game).action["do"] for line in examples} == words
+
+
+def test_the_help_of_the_mats_own_game(table):
+    assert help_for(DAKOTA) == say(table, "help", 1.0) == HELP
+
+
+def test_bytes_that_are_no_text_do_not_stop_the_table(table):
+    assert say(table, "toss A", 1.0) == "so it stands"
+    assert say(table, "undo \udcff it was B", 2.0) == "so it stands"  # how Python reads a lone byte FF
+    assert table.view.note == "? it was B"

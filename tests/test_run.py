@@ -1,6 +1,8 @@
 """`moccasin-mat run` as people start it: a process of its own, the wall's clock, a board that comes, a signal."""
 
 import json
+import os
+import pty
 import signal
 import subprocess
 import sys
@@ -9,7 +11,10 @@ import urllib.request
 
 import pytest
 
+from pi_controller.console import say
+from pi_controller.run import open_table
 from pi_controller.sim.mat import SimMat
+from pi_controller.table.settings import Settings
 
 SETTINGS = """
 [table]
@@ -23,16 +28,18 @@ port = "{device}"
 port = 0
 """
 
+SLAHAL = "[game]\nname = 'slahal'\n"
+
 
 @pytest.fixture
 def start(tmp_path):
     running = []
 
-    def start_it(device):
+    def start_it(device, game="", stdin=subprocess.DEVNULL):
         settings = tmp_path / "table.toml"
-        settings.write_text(SETTINGS.format(folder=tmp_path, device=device), "utf-8")
+        settings.write_text(SETTINGS.format(folder=tmp_path, device=device) + game, "utf-8")
         command = [sys.executable, "-m", "pi_controller", "run", "--settings", str(settings)]
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, text=True)
         running.append(process)
         return process, process.stdout.readline().split()[-1]
 
@@ -80,3 +87,63 @@ def test_a_second_table_on_the_same_journal_is_told(start, tmp_path):
     assert again.stderr == (
         "moccasin-mat: journal j.sqlite: another table is writing it\n  stop the other one, or choose another file\n"
     )
+
+
+@pytest.mark.parametrize("device", ["none", "/dev/no-such-board"])
+def test_a_game_without_sensors_is_kept_by_the_judge_alone(start, device):
+    process, url = start(device, SLAHAL)
+    view = seen(url)
+    assert (view["game"], view["phase"], view["link"], view["hider"]) == ("slahal", "play", False, None)
+    assert view["teams"] == {"A": "Upper", "B": "Lower"}
+    assert view["sheet"]["phase"] == "duel"
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(20) == 0
+
+
+def test_the_judge_types_is_killed_and_goes_on(start):
+    judge, terminal = pty.openpty()
+    try:
+        process, url = start("none", SLAHAL, terminal)
+        os.write(judge, b"duel A yes B no\nguess left right\nguess left\n")
+        before = wait_for(url, seq=3)
+        assert (before["calls"], before["sheet"]["sticks"]) == (["miss"], {"A": 8, "B": 3})
+        process.kill()
+        process.wait(20)
+        process, url = start("none", SLAHAL, terminal)
+        assert seen(url) == before
+        os.write(judge, b"undo misread\nguess left inside\ntime\n")
+        view = wait_for(url, phase="over")
+        assert (view["seq"], view["winner"], view["sheet"]["sticks"]) == (6, "A", {"A": 7, "B": 4})
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+    finally:
+        os.close(judge)
+        os.close(terminal)
+
+
+def wait_for(url, **told):
+    wait = threading.Event().wait
+    for _ in range(1000):
+        view = seen(url)
+        if told.items() <= view.items():
+            return view
+        wait(0.01)
+    raise AssertionError(f"{told} never came: {view}")
+
+
+def test_players_named_by_the_game_are_in_no_team(tmp_path):
+    settings = Settings.model_validate(
+        {
+            "table": {"journal": tmp_path / "j.sqlite"},
+            "game": {"name": "patol", "options": {"players": "Kate,Zoë"}},
+            "teams": {"a": "Upper", "b": "Lower"},
+        }
+    )
+    table = open_table(settings, 0.0)
+    assert table.view.teams == {"A": "A", "B": "B"}
+    assert [horse["player"] for horse in table.view.sheet["horses"]] == ["Kate", "Zoë"]
+    assert say(table, "start Kate north sunwise", 1.0) == "so it stands"
+    table.journal.close()
+    again = open_table(settings, 2.0)
+    assert again.view.sheet["horses"][0]["river"] == "north"
+    again.journal.close()

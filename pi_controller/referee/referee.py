@@ -35,7 +35,8 @@ class Referee:
         if game.name not in PLAYED:
             raise UsageError(
                 f"{game.name} is not played on the mat: the referee does not know its hides",
-                f"played on the mat: {', '.join(PLAYED)}; 'moccasin-mat score {game.name}' keeps its score on paper",
+                f"played on the mat: {', '.join(PLAYED)}; the judge alone keeps {game.name} with 'moccasin-mat run', "
+                f"and 'moccasin-mat score {game.name}' keeps its score on paper",
             )
         self.game = game
         self.settings = settings or RefereeSettings()

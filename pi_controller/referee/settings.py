@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 PLAYED = ("dakota",)
-"""The games that are played on the mat. The others are kept on paper: `moccasin-mat score GAME`."""
+"""The games that are played on the mat. The others are kept by the judge alone (`paper`), and felt by no sensor."""
 Mode = Literal["automatic", "ask", "off"]
 PASS_FOULS = ("pad_skipped", "pad_twice")
 BEAD_FOULS = ("no_bead", "two_beads", "bead_off_mat")

@@ -26,14 +26,14 @@ from pi_controller.referee.facts import (
     Undone,
     Void,
 )
-from pi_controller.referee.settings import BEAD_FOULS, PASS_FOULS
+from pi_controller.referee.settings import BEAD_FOULS, PASS_FOULS, PLAYED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from pi_controller.games.base import Game, Json
 
-Phase = Literal["toss", "hide", "check", "hit", "show", "over"]
+Phase = Literal["toss", "hide", "check", "hit", "show", "play", "over"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,9 @@ class Story:
     first pass may be the hand that took the bead up. `waived`: fouls the judge let pass in this hide. `by_hand`: what
     was undone had shown the bead, so this hide is not sealed again. `link` is None until a board was heard of.
     `mark` is the batch that an undo takes back.
+
+    A game that is not played on the mat has no hides: its phase is play until it is over, `calls` are the words called
+    for its last action, and what is about a hide stays empty.
     """
 
     state: Any
@@ -104,11 +107,13 @@ class Story:
 
 def blank(game: Game[Any]) -> Story:
     """Return the story before its first fact."""
-    return Story(game.opening())
+    return Story(game.opening()) if game.name in PLAYED else Story(game.opening(), phase="play", hide=0)
 
 
 def tell(game: Game[Any], story: Story, fact: Fact) -> Story:
     """Return the story after `fact`. Raises the game's errors for an action that it does not allow."""
+    if game.name not in PLAYED:
+        return _tell_on_paper(game, story, fact)
     after = _tell(game, story, fact)
     if after.link is False and after.phase in ("hide", "check", "show") and after.doubt < after.collecting:
         return replace(after, doubt=after.collecting)  # nobody felt the hands
@@ -161,6 +166,22 @@ def _tell(game: Game[Any], story: Story, fact: Fact) -> Story:
         case Undone(hide=hide, reason=reason):
             return replace(story, doubt=max(story.doubt, hide), by_hand=True, note=reason)
         case Struck() | FoulSeen():
+            return story
+
+
+def _tell_on_paper(game: Game[Any], story: Story, fact: Fact) -> Story:
+    """Tell a game kept by the judge alone: its actions, and whether a board is there."""
+    match fact:
+        case Opened(teams=teams):
+            return replace(story, teams=tuple(sorted(teams.items())))
+        case Done(action=action, calls=calls):
+            state, _ = game.play(story.state, action)
+            return replace(story, state=state, phase="over" if game.over(state) else "play", calls=calls, note="")
+        case LinkSeen(up=up, why=why):
+            return replace(story, link=up, link_why="" if up else why)
+        case Undone(reason=reason):
+            return replace(story, note=reason)
+        case _:
             return story
 
 

@@ -81,9 +81,12 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def _record(path: str, game: str, settings: Mapping[str, str]) -> Record:
-    if not is_journal(path):
-        return written_in(path, game, settings)
+def kept_in(path: str) -> Record:
+    """Return the record of the game that the journal `path` holds. Raises `JournalError`."""
     with Journal(path, read_only=True) as journal:
         everything = list(batches(journal.read()))
     return from_journal(everything, undone(everything), (("Provenance", f"journal {Path(path).name}"[:1000]),))
+
+
+def _record(path: str, game: str, settings: Mapping[str, str]) -> Record:
+    return kept_in(path) if is_journal(path) else written_in(path, game, settings)

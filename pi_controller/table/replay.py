@@ -31,16 +31,18 @@ from pi_controller.referee.facts import (
     Void,
 )
 from pi_controller.referee.opening import check
+from pi_controller.referee.settings import PLAYED
 from pi_controller.referee.story import Story, blank, tell_batch
 from pi_controller.table.fold import batches, effective, undone
 from pi_controller.table.journal import Journal
-from pi_controller.table.record import is_journal, written_in
+from pi_controller.table.record import is_journal, kept_in, written_in
 from pi_controller.table.view import View, view_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pi_controller.games.base import Game
+    from pi_controller.record.model import Record as WrittenRecord
 
 Record = tuple[int, int, Fact]
 
@@ -71,13 +73,15 @@ def main(argv: Sequence[str]) -> int:
     if args.to is not None and args.to < 1:
         raise UsageError("there is no record before the first", "--to takes a number from 1")
     if not is_journal(args.file):
-        return _retold(args.file, args.to, json=args.json)
+        return _retold(args.file, written_in(args.file), args.to, json=args.json)
     with Journal(args.file, read_only=True) as journal:
         opened = journal.opened()
         if opened is None:
             raise JournalError(f"journal {journal.path.name} holds no game yet", "play first")
         game = registry.game(opened.game, opened.options)
         records = list(journal.records(args.to))
+    if game.name not in PLAYED and not args.json:  # no hides to tell it by: as its record tells it
+        return _retold(args.file, kept_in(args.file), args.to, json=False)
     try:
         (_as_json if args.json else _as_text)(game, records, sys.stdout)
     except MatError as error:
@@ -88,9 +92,8 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def _retold(path: str, to: int | None, *, json: bool) -> int:
+def _retold(path: str, record: WrittenRecord, to: int | None, *, json: bool) -> int:
     """Tell a written record; what is wrong in it goes to standard error and makes the status 2."""
-    record = written_in(path)
     if not record.game:
         raise RecordError(f"{path} is no journal and no record", "a record says 'Game: dakota' at its top")
     for fault in record.faults:

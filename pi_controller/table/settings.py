@@ -18,7 +18,7 @@ from pi_controller.errors import UsageError
 from pi_controller.games.wording import shown
 from pi_controller.mat.strikes import StrikeSettings
 from pi_controller.pinmap import pinmap
-from pi_controller.referee.settings import PLAYED, RefereeSettings
+from pi_controller.referee.settings import RefereeSettings
 from pi_controller.table.settings_file import Fault, faults, read_model
 
 if TYPE_CHECKING:
@@ -291,8 +291,6 @@ def game_faults(name: str, options: dict[str, str]) -> list[Fault]:
 
     if unknown := refused(Fault(("name",), ""), {}):
         return unknown
-    if name not in PLAYED:
-        return [Fault(("name",), f"{name} is not played on the mat; it takes {' or '.join(PLAYED)}")]
     found = [fault for key, text in options.items() for fault in refused(Fault(("options", key), ""), {key: text})]
     return found or refused(Fault(("options",), ""), options)
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from pi_controller.referee.settings import PLAYED
+
 if TYPE_CHECKING:
     from pi_controller.errors import MatError
     from pi_controller.games.base import Game
@@ -44,9 +46,9 @@ class View(msgspec.Struct, frozen=True):
 
     `phase`: toss, hide (hands are passing), check (the mat looks), hit (one is owed), show (the bead is shown), over,
     play (a game kept by the judge alone), halted (the journal cannot be written; `note` says what to do). `calls` are
-    the words called in the last hide that was hit, `hits` the hits of the hide in progress or just settled, `foul` the
-    foul that settled it. `sheet` is the state under the score sheet's keys: a game kept by the judge alone has no
-    hides, and is told by it.
+    the words called in the last hide that was hit (in phase play: for the last action), `hits` the hits of the hide in
+    progress or just settled, `foul` the foul that settled it. `sheet` is the state under the score sheet's keys: a game
+    kept by the judge alone has no hides, and is told by it.
     """
 
     seq: int
@@ -78,6 +80,7 @@ class View(msgspec.Struct, frozen=True):
 def view_of(game: Game[Any], story: Story, seq: int, halted: MatError | None = None) -> View:
     """Return the picture of `story`; with `halted`, of a table that stands still because of that error."""
     sheet, question = game.sheet(story.state), story.question
+    hides = sheet if game.name in PLAYED else {}
     note = story.note or story.link_why
     return View(
         seq=seq,
@@ -86,13 +89,13 @@ def view_of(game: Game[Any], story: Story, seq: int, halted: MatError | None = N
         teams=dict(story.teams),
         phase="halted" if halted else story.phase,
         hide=story.hide,
-        hider=sheet["hider"],
-        long=sheet["long"],
-        middle=sheet["middle"],
-        short=sheet["short"],
-        points=int(game.settings.get("points") or 5),
-        owed=sheet["owed"],
-        situation=sheet["situation"],
+        hider=hides.get("hider"),
+        long=hides.get("long", {}),
+        middle=hides.get("middle", 0),
+        short=hides.get("short", {}),
+        points=int(game.settings.get("points") or 5) if hides else 0,
+        owed=hides.get("owed"),
+        situation=hides.get("situation"),
         winner=sheet["winner"],
         calls=story.calls,
         hits=tuple(Hit(hit.pad, hit.found) for hit in story.hits),
@@ -103,4 +106,5 @@ def view_of(game: Game[Any], story: Story, seq: int, halted: MatError | None = N
         opening=story.opening and Opening(**{name: getattr(story.opening, name) for name in Opening.__struct_fields__}),
         link=story.link is True,
         note=": ".join(filter(None, (halted.what, halted.todo))) if halted else note,
+        sheet=sheet,
     )

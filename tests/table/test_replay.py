@@ -1,17 +1,21 @@
 """`moccasin-mat replay`: a journalled game told again, with what was taken back."""
 
 import json
+import random
 
 import msgspec
 import pytest
 
 from pi_controller.errors import JournalError, UsageError
+from pi_controller.games import registry
 from pi_controller.games.registry import game
 from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
 from pi_controller.record.model import RecordError
 from pi_controller.referee.facts import Ready
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeUndo
+from pi_controller.referee.paper import referee_for
 from pi_controller.referee.referee import Referee
+from pi_controller.referee.settings import PLAYED
 from pi_controller.table.fold import fold
 from pi_controller.table.journal import Journal
 from pi_controller.table.replay import main
@@ -185,3 +189,22 @@ def test_what_is_wrong_in_a_record_is_told_beside_it(tmp_path, capsys):
     path.write_bytes(b"\x89PNG")
     with pytest.raises(RecordError, match="no journal and no record"):
         main([str(path)])
+
+
+@pytest.mark.parametrize("name", [name for name in registry.names() if name not in PLAYED])
+def test_a_game_kept_by_the_judge_is_told_as_its_record_tells_it(name, tmp_path, capsys):
+    chance = random.Random(name)
+    rules = registry.game(name)
+    path = tmp_path / "game.sqlite"
+    with Journal(path) as journal:
+        table = Table(journal, rules, {"A": "Red", "B": "Blue"}, referee_for(rules, None, bytes))
+        for n in range(400):
+            if table.view.phase == "over":
+                break
+            table.judge(JudgeAction(float(n), chance.choice(rules.legal_actions(table.story.state))))
+    assert main([str(path)]) == 0
+    told = capsys.readouterr().out
+    assert main([str(path), "--json"]) == 0
+    assert capsys.readouterr().out.count("\n") > 3
+    assert name in told
+    assert told.count("\n") > 10

@@ -1,0 +1,271 @@
+"""Every game kept by the judge alone, from the console: played out, killed, resumed, taken back, entered again."""
+
+import json
+import random
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pi_controller.console import say, understand
+from pi_controller.errors import JournalError, UsageError
+from pi_controller.games import registry
+from pi_controller.games.base import IllegalActionError
+from pi_controller.mat.events import Button, Link, Strike
+from pi_controller.record.forms import spoken
+from pi_controller.referee.facts import Done, Undone
+from pi_controller.referee.paper import referee_for
+from pi_controller.referee.settings import PLAYED
+from pi_controller.table.fold import fold
+from pi_controller.table.journal import Journal
+from pi_controller.table.table import Table, journalled_game
+from pi_controller.table.view import View
+
+TEAMS = {"A": "Upper", "B": "Lower"}
+OPTIONS = {
+    "ojibwe": {"games": "2"},
+    "slahal": {},
+    "bageswin": {"players": "Kate,Big Bear,true", "sticks": "250"},
+    "plum_stone": {"counters": "60"},
+    "patol": {"players": "Kate,Big Bear,null,Zoë", "circuits": "2"},
+}
+WORDS = [
+    "duel ",
+    "guess ",
+    "guess left right ",
+    "rehide ",
+    "time ",
+    "king_moved ",
+    "undo ",
+    "answer ",
+    "again ",
+    "guess {",
+]
+ENDS_AT_ONCE = {"king_moved", "time"}
+
+
+def test_all_games_but_those_of_the_mat_are_here():
+    assert set(OPTIONS) == set(registry.names()) - set(PLAYED)
+
+
+def sit(journal, name, t=0.0):
+    game = journalled_game(journal, registry.game(name, OPTIONS[name]))
+    return Table(journal, game, TEAMS, referee_for(game, None, bytes), t)
+
+
+def lines_of(name, seed=1):
+    """Return the lines of one game at random, from its first word to its last, and the state it ends in."""
+    rng, game, lines = random.Random(seed), registry.game(name, OPTIONS[name]), []
+    state = game.opening()
+    while actions := game.legal_actions(state):
+        lasting = [action for action in actions if action["do"] not in ENDS_AT_ONCE] if len(lines) < 60 else actions
+        action = rng.choice(lasting)
+        lines.append(spoken(name, action))
+        state, _ = game.play(state, action)
+    return lines, game.sheet(state)
+
+
+@pytest.fixture(params=sorted(OPTIONS))
+def name(request):
+    return request.param
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "game.sqlite"
+
+
+def test_a_game_from_the_first_word_to_the_last(name, path):
+    lines, end = lines_of(name)
+    assert len(lines) > 20
+    with Journal(path) as journal:
+        table = sit(journal, name)
+        for n, line in enumerate(lines):
+            assert table.view.phase == "play"
+            assert say(table, line, float(n)) == "so it stands", line
+            assert table.view.sheet == table.game.sheet(table.story.state)
+            assert json.loads(msgspec.json.encode(table.view))["sheet"] == table.view.sheet
+        view = table.view
+        assert (view.phase, view.winner, view.sheet) == ("over", end["winner"], end)
+        assert view.winner is not None
+        assert msgspec.json.decode(msgspec.json.encode(view), type=View) == view
+        assert (view.game, view.teams, view.seq) == (name, TEAMS, len(lines) + 1)
+        assert (view.hider, view.long, view.middle, view.short, view.points) == (None, {}, 0, {}, 0)
+        assert (view.owed, view.situation, view.hits, view.hide, view.question) == (None, None, (), 0, None)
+        assert fold(table.game, journal.read()) == table.story
+        done = [fact for _, fact in journal.read() if isinstance(fact, Done)]
+        assert view.calls == done[-1].calls
+        assert {fact.by for fact in done} == {"judge"}
+        before = table.view
+        assert say(table, lines[-1], 1e6) != "so it stands"
+        assert table.view is before
+
+
+def test_killed_and_resumed_it_ends_the_same(name, path):
+    lines, end = lines_of(name)
+    kills = set(random.Random(2).sample(range(len(lines)), 8)) | {0, 1, len(lines)}
+    journal = Journal(path)
+    table = sit(journal, name)
+    for n in range(len(lines) + 1):
+        if n in kills:
+            before = table.view
+            journal.close()  # nothing is told to the table: what is on disk is all there is
+            journal = Journal(path)
+            table = sit(journal, name, float(n))
+            assert table.view == before
+        if n < len(lines):
+            assert say(table, lines[n], float(n)) == "so it stands"
+    journal.close()
+    assert (table.view.phase, table.view.sheet) == ("over", end)
+    assert table.view.seq == len(lines) + 1
+
+
+def test_all_can_be_taken_back_and_entered_again(name, memory_journal):
+    lines, end = lines_of(name)
+    journal = memory_journal()
+    table = sit(journal, name)
+    last = lines[-12:]
+    for n, line in enumerate(lines[:-12]):
+        say(table, line, float(n))
+    stories = []
+    for n, line in enumerate(last):
+        stories.append(table.story)
+        assert say(table, line, 1000.0 + n) == "so it stands"
+    over = table.view
+    for story in reversed(stories):
+        assert say(table, "undo misread", 2000.0) == "so it stands"
+        assert (table.story.state, table.story.calls, table.view.note) == (story.state, story.calls, "misread")
+        assert table.view.phase == "play"
+    for line in last:
+        assert say(table, line, 3000.0) == "so it stands"
+        assert table.view.note == ""
+    assert (table.view.phase, table.view.sheet, table.view.calls) == ("over", end, over.calls)
+    assert sum(isinstance(fact, Undone) for _, fact in journal.read()) == 12
+    assert fold(table.game, journal.read()) == table.story
+
+
+def test_back_to_the_first_word(name, memory_journal):
+    lines, _ = lines_of(name)
+    table = sit(memory_journal(), name)
+    opening = table.view
+    for n, line in enumerate(lines[:5]):
+        say(table, line, float(n))
+    for _ in range(5):
+        assert say(table, "undo", 9.0) == "so it stands"
+    assert (table.view.sheet, table.view.calls, table.view.phase) == (opening.sheet, (), "play")
+    assert "nothing to take back" in say(table, "undo", 9.0)
+
+
+def test_what_is_refused_changes_nothing(name, memory_journal):
+    lines, _ = lines_of(name)
+    journal = memory_journal()
+    table = sit(journal, name)
+    say(table, lines[0], 0.0)
+    before, rows = table.view, list(journal.rows)
+    refused = ["found", "missed 3", "hit found", "foul hider no_bead", "answer 2", "again", "fly", "throw 99", "; only"]
+    refused += ["throw", "guess", "lot C", "toss A B", "start Nobody north sunwise", "hunt open 9 hit 1 ball 1", "\x00"]
+    for line in refused:
+        assert say(table, line, 1.0) not in ("", "so it stands"), line
+    assert say(table, "   ", 1.0) == ""
+    assert "the judge can type" in say(table, "help", 1.0)
+    assert table.view is before
+    assert journal.rows == rows
+
+
+@settings(max_examples=60)
+@given(line=st.text(max_size=40) | st.sampled_from(WORDS).flatmap(lambda word: st.text(max_size=20).map(word.__add__)))
+def test_nothing_that_can_be_typed_stops_the_table(memory_journal, line):
+    table = sit(memory_journal(), "slahal")
+    say(table, "duel A yes B no", 0.0)
+    before = table.view
+    answer = say(table, line, 1.0)
+    assert answer.isprintable() or "\n" in answer
+    if answer == "so it stands":
+        assert table.view.seq == before.seq + 1
+        assert fold(table.game, table.journal.read()) == table.story
+    else:
+        assert table.view is before
+
+
+def test_the_help_tells_what_can_be_typed_now(name, memory_journal):
+    lines, _ = lines_of(name)
+    table = sit(memory_journal(), name)
+    for n, line in enumerate(lines):
+        if n < 20:
+            told = say(table, "help", 0.0).split("\n")[0].split(": ", 1)[1].split(" | ")
+            actions = [understand(line, 0.0, table.game).action for line in told]
+            assert actions == list(table.game.legal_actions(table.story.state))
+        say(table, line, float(n))
+    assert "for example" in say(table, "help", 0.0)
+
+
+def test_a_board_at_such_a_table_is_known_and_not_heard(name, path):
+    lines, _ = lines_of(name)
+    with Journal(path) as journal:
+        table = sit(journal, name)
+        table.mat_event(Link(0.0, up=True))
+        assert table.view.link
+        seq = table.view.seq
+        for event in (Button(1.0, "toss_a"), Button(1.0, "ready"), Strike(1.0, (1,))):
+            assert table.mat_event(event) == []
+        assert table.tick(1e6) == []
+        assert table.view.seq == seq
+        say(table, lines[0], 2.0)
+        table.mat_event(Link(3.0, up=False, why="unplugged"))
+        assert (table.view.link, table.view.note, table.armed) == (False, "unplugged", False)
+        say(table, "undo", 4.0)
+        assert not table.view.link
+        table.mat_event(Link(5.0, up=True))
+        say(table, lines[0], 6.0)
+    with Journal(path) as journal:
+        table = sit(journal, name, 7.0)
+        assert (table.view.link, table.view.note) == (False, "the controller restarted")
+        assert say(table, lines[1], 8.0) == "so it stands"
+
+
+def test_a_full_disk_halts_it_and_nothing_is_lost(name, path, monkeypatch):
+    lines, end = lines_of(name)
+    with Journal(path) as journal:
+        table = sit(journal, name)
+        say(table, lines[0], 0.0)
+        before = table.view
+        with monkeypatch.context() as broken:
+            full = JournalError("journal game.sqlite: the disk is full", "make room")
+
+            def append(_facts):
+                raise full
+
+            broken.setattr(journal, "append", append)
+            assert "disk is full" in say(table, lines[1], 1.0)
+            table.mat_event(Link(2.0, up=True))
+        assert (table.view.phase, table.view.sheet) == ("halted", before.sheet)
+        assert table.retry(3.0)
+        assert (table.view.phase, table.view.sheet, table.view.link) == ("play", before.sheet, True)
+        for line in lines[1:]:
+            assert say(table, line, 4.0) == "so it stands"
+        assert table.view.sheet == end
+
+
+def test_the_sheet_is_in_the_view_of_the_mats_own_game_too(memory_journal):
+    game = registry.game("dakota")
+    table = Table(memory_journal(), game, TEAMS, referee_for(game, None, bytes))
+    say(table, "toss A", 1.0)
+    assert table.view.sheet == game.sheet(table.story.state)
+    assert (table.view.sheet["long"], table.view.sheet["middle"]) == (table.view.long, table.view.middle)
+    assert say(table, "help", 1.0).startswith("The judge can type: toss A")
+
+
+def test_another_game_on_the_same_journal_is_refused(path):
+    with Journal(path) as journal:
+        sit(journal, "slahal")
+        with pytest.raises(JournalError, match="holds a game of slahal 1, not patol 1"):
+            sit(journal, "patol")
+
+
+def test_errors_of_the_judge_are_raised_as_ever(memory_journal):
+    table = sit(memory_journal(), "slahal")
+    with pytest.raises(IllegalActionError):
+        table.judge(understand("rehide", 0.0, table.game))
+    with pytest.raises(UsageError):
+        understand("rehide now", 0.0, table.game)
