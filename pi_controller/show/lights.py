@@ -1,21 +1,42 @@
 """The light strips: the public view as 69 pixels, 20 of team A, 20 of team B, 20 of the middle, 9 short sticks.
 
-Every pixel lit in a team's or the middle's colour is a stick. Teams differ by place, colour and pattern (A solid, B
-every second pixel dimmed), so no colour need be told apart. At the far end of the hitters' row one white pixel says
-that the first hit is owed, two the second. The hiding team's row is brighter, and breathes while hands are passing;
-while the mat looks at the bead and while a hit is owed nothing moves, because currents that change disturb the
-magnetometers. A question puts a calm amber on the ends of the rows, a halted table red and white. Nothing changes
-faster than 0.5 Hz, and nothing depends on the bead, the commitment, the hits or the words.
+In Hampa Apena every pixel lit in a team's or the middle's colour is a stick. Teams differ by place, colour and pattern
+(A solid, B every second pixel dimmed), so no colour need be told apart. At the far end of the hitters' row one white
+pixel says that the first hit is owed, two the second. The hiding team's row is brighter, and breathes while hands are
+passing; while the mat looks at the bead and while a hit is owed nothing moves, because currents that change disturb the
+magnetometers. A question puts a calm amber on the ends of the rows, a halted table red and white. Nothing in it changes
+faster than 0.5 Hz, and nothing depends on the bead, the commitment, the hits or the words. The other games are drawn in
+`scenes/`.
 
 Scenes are pure: view and time in, pixels out. `SCENES` holds one for each game that wants its own.
 """
 
 from __future__ import annotations
 
-import math
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from pi_controller.pinmap import pinmap
+from pi_controller.show.paint import (
+    AMBER,
+    ASIDE,
+    DARK,
+    HIDING,
+    MIDDLE,
+    OWED,
+    RED,
+    STEADY,
+    WAITING,
+    WHITE,
+    Rows,
+    breath,
+    champion,
+    ends,
+    glow,
+    pattern,
+    short_row,
+)
+from pi_controller.show.scenes import bageswin, ojibwe, patol, plum_stone, slahal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,36 +45,12 @@ if TYPE_CHECKING:
     from pi_controller.table.view import View
 
     Scene = Callable[[View, float], tuple[Rgb, ...]]
-    Light = tuple[float, float, float]
 
-GAMMA = 2.2
-DARK: Rgb = (0, 0, 0)
-# colours as the eye sees them, 0..1 a channel; `glow` turns them into the strip's linear values
-TEAM_A: Light = (0.25, 0.62, 1.0)
-TEAM_B: Light = (1.0, 0.36, 0.10)
-MIDDLE: Light = (1.0, 0.82, 0.55)
-WHITE: Light = (1.0, 0.95, 0.88)
-AMBER: Light = (1.0, 0.66, 0.0)
-RED: Light = (1.0, 0.0, 0.0)
-
-HIDING, WAITING, STEADY, ASIDE = 0.64, 0.44, 0.42, 0.26
-"""How bright, 0..1 as seen: the hiders' row, the hitters', middle and short sticks, rows put aside for a notice."""
-BREATH_HZ = 0.25
-WAVE_HZ = 0.15
-SECOND_DIM = 0.45
+_ASIDE = 0.15
+"""What is left of a linear value when a row is put aside for a notice."""
 
 SCENES: dict[str, Scene] = {}
 """One scene a game, by the game's name; a game without one has its sticks shown."""
-
-
-def glow(light: Light, level: float) -> Rgb:
-    """Return the strip's values for a colour at `level` 0..1 as seen; never quite dark."""
-    red, green, blue = (round(255 * (channel * level) ** GAMMA) for channel in light)
-    return (red, green, blue) if red or green or blue else (1, 1, 1)
-
-
-OWED = glow(WHITE, 0.5)
-"""The pixel that counts the hit owed."""
 
 
 def frame(view: View, t: float = 0.0) -> tuple[Rgb, ...]:
@@ -62,37 +59,69 @@ def frame(view: View, t: float = 0.0) -> tuple[Rgb, ...]:
 
 
 def sticks(view: View, t: float) -> tuple[Rgb, ...]:
-    """Return the scene of a stick game: what the module says above."""
+    """Return the scene of a stick game: what the module says above. A view without sticks is a still middle row."""
     lights = pinmap().lights
     if view.phase == "over" and view.winner in {"A", "B"}:
-        rows = _winner(view, t)
+        rows = [*champion(str(view.winner), t)]
     else:
         aside = view.phase == "halted" or view.question is not None
+        middle = view.middle if view.long else lights.middle
         rows = [
             _team(view, "A", lights.a, t, aside=aside),
             _team(view, "B", lights.b, t, aside=aside),
-            [glow(MIDDLE, ASIDE if aside else STEADY)] * min(max(view.middle, 0), lights.middle),
+            [glow(MIDDLE, ASIDE if aside else STEADY)] * min(max(middle, 0), lights.middle),
         ]
         rows = [
             row + [DARK] * (size - len(row))
             for row, size in zip(rows, (lights.a, lights.b, lights.middle), strict=True)
         ]
-        if view.phase == "halted":
-            rows = [_ends(row, (glow(RED, 0.6), glow(WHITE, 0.45))) for row in rows]
-        elif view.question is not None:
-            rows = [_ends(row, (glow(AMBER, 0.6),)) for row in rows]
+        if aside:
+            rows = [ends(row, _notice(view)) for row in rows]
         elif view.phase == "hit" and view.hider in {"A", "B"}:
             _owed(rows[1 if view.hider == "A" else 0], view.owed)
-    return tuple(pixel for row in (*rows, _short(view, lights.short)) for pixel in row)
+    return tuple(pixel for row in (*rows, short_row(view.short, lights.short)) for pixel in row)
 
 
-SCENES["dakota"] = sticks
+def told(rows: Callable[[View, float], Rows]) -> Scene:
+    """Return the scene of a game that is told by its score sheet, from the function that fills its rows.
+
+    It stands still under a notice. Without a sheet there is nothing to tell, and the sticks are shown.
+    """
+
+    def scene(view: View, t: float) -> tuple[Rgb, ...]:
+        if not view.sheet:
+            return sticks(view, t)
+        lights = pinmap().lights
+        aside = view.phase == "halted" or view.question is not None
+        filled = rows(view, 0.0 if aside else t)
+        sizes = (lights.a, lights.b, lights.middle, lights.short)
+        parts = [[*row[:size], *[DARK] * (size - len(row))] for row, size in zip(filled, sizes, strict=True)]
+        if aside:
+            parts = [*(ends([_dimmed(pixel) for pixel in row], _notice(view)) for row in parts[:3]), parts[3]]
+        return tuple(chain.from_iterable(parts))
+
+    return scene
 
 
-def _pattern(team: str, size: int, level: Callable[[int], float]) -> list[Rgb]:
-    if team == "A":
-        return [glow(TEAM_A, level(i)) for i in range(size)]
-    return [glow(TEAM_B, level(i) * (SECOND_DIM if i % 2 else 1.0)) for i in range(size)]
+SCENES |= {"dakota": sticks} | {
+    name: told(scene.rows)
+    for name, scene in {
+        "ojibwe": ojibwe,
+        "slahal": slahal,
+        "bageswin": bageswin,
+        "plum_stone": plum_stone,
+        "patol": patol,
+    }.items()
+}
+
+
+def _notice(view: View) -> tuple[Rgb, ...]:
+    return (glow(RED, 0.6), glow(WHITE, 0.45)) if view.phase == "halted" else (glow(AMBER, 0.6),)
+
+
+def _dimmed(pixel: Rgb) -> Rgb:
+    red, green, blue = (round(value * _ASIDE) for value in pixel)
+    return (red, green, blue) if red or green or blue or pixel == DARK else (1, 1, 1)
 
 
 def _team(view: View, team: str, size: int, t: float, *, aside: bool) -> list[Rgb]:
@@ -102,35 +131,12 @@ def _team(view: View, team: str, size: int, t: float, *, aside: bool) -> list[Rg
     elif view.hider != team:
         level = WAITING
     elif view.phase == "hide":
-        level = HIDING - 0.10 * (0.5 - 0.5 * math.cos(2 * math.pi * BREATH_HZ * t))
+        level = breath(t)
     else:
         level = HIDING
-    return _pattern(team, count, lambda _: level)
-
-
-def _winner(view: View, t: float) -> list[list[Rgb]]:
-    """Return the winner's whole row lit with a slow swell along it, the others dark."""
-    lights = pinmap().lights
-    rows = [[DARK] * lights.a, [DARK] * lights.b, [DARK] * lights.middle]
-    size = lights.a if view.winner == "A" else lights.b
-    swell = [0.54 + 0.10 * math.sin(2 * math.pi * (WAVE_HZ * t - i / size)) for i in range(size)]
-    rows[0 if view.winner == "A" else 1] = _pattern(str(view.winner), size, swell.__getitem__)
-    return rows
+    return pattern(team, count, lambda _: level)
 
 
 def _owed(row: list[Rgb], owed: str | None) -> None:
     for i in range({"first": 1, "second": 2}.get(owed or "", 0)):
         row[-1 - i] = OWED
-
-
-def _ends(row: list[Rgb], inward: tuple[Rgb, ...]) -> list[Rgb]:
-    n = len(inward)
-    return [*inward, *row[n:-n], *reversed(inward)]
-
-
-def _short(view: View, size: int) -> list[Rgb]:
-    """Return the short sticks: A's from the first pixel on, B's from the last, unearned ones dark."""
-    a = min(max(view.short.get("A", 0), 0), size)
-    b = min(max(view.short.get("B", 0), 0), size - a)
-    lit_b = list(reversed(_pattern("B", b, lambda _: HIDING)))
-    return [*_pattern("A", a, lambda _: HIDING), *[DARK] * (size - a - b), *lit_b]

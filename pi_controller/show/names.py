@@ -37,6 +37,11 @@ def team_name(view: View, team: str) -> str:
     return clean(view.teams.get(team, "")) or f"Team {team}"
 
 
+def player_name(view: View, player: str) -> str:
+    """Return the name to show for a player of the score sheet; team letters are shown by their teams' names."""
+    return clean(view.teams.get(player, "")) or clean(player) or "?"
+
+
 def inline(name: str) -> str:
     """Return `name` for the middle of a sentence: one that runs right to left is isolated from the words around it."""
     if any(unicodedata.bidirectional(char) in {"R", "AL", "AN"} for char in name):

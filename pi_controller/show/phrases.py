@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pi_controller.games.base import other
+from pi_controller.show import sheet_phrases
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.names import inline, team_name
 from pi_controller.show.words import plain
@@ -72,6 +73,8 @@ def sentence(view: View, language: str = "en") -> str:
     match view.phase:
         case "halted":
             return text("Play stops: the table cannot write its journal.")
+        case _ if sheet_phrases.told_by_sheet(view) and view.question is None:
+            return sheet_phrases.sentence(view, language)
         case "over" if view.winner in {"A", "B"}:
             winner, loser = view.winner, "B" if view.winner == "A" else "A"
             return text("{winner} wins, {won} to {lost}").format(
@@ -98,7 +101,12 @@ def sentence(view: View, language: str = "en") -> str:
 
 
 def stake(view: View, language: str = "en") -> str:
-    """Return what the hide is for when it is more than sticks (wheya, sahdogan, yawapi, eyeya), else nothing."""
+    """Return what the hide is for when it is more than sticks (wheya, sahdogan, yawapi, eyeya), else nothing.
+
+    In a game told by its score sheet: what is special about this turn, or what the last throw was worth.
+    """
+    if sheet_phrases.told_by_sheet(view):
+        return "" if view.phase == "halted" else sheet_phrases.stake(view, language)
     said = _STAKES.get(view.situation or "")
     only_second_left = view.owed == "second" and view.situation not in {None, "wheya"}
     if said is None or view.hider is None or only_second_left or view.phase in {"over", "halted", "toss", "show"}:

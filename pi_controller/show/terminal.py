@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from rich.cells import set_cell_size
 from rich.console import Console
 from rich.style import Style
 from rich.text import Text
@@ -18,8 +17,12 @@ from pi_controller.games.base import other
 from pi_controller.pinmap import pinmap
 from pi_controller.show import phrases
 from pi_controller.show.i18n import catalogue
-from pi_controller.show.lights import GAMMA, OWED, TEAM_A, TEAM_B, frame
+from pi_controller.show.lights import frame
+from pi_controller.show.lines import GROUP, NARROW, WIDE, fit, label, solid
 from pi_controller.show.names import ISOLATES, team_name
+from pi_controller.show.paint import GAMMA, OWED, TEAM_A, TEAM_B
+from pi_controller.show.sheet_phrases import told_by_sheet
+from pi_controller.show.terminal_sheets import DRAWN
 from pi_controller.show.words import game_name, word
 
 if TYPE_CHECKING:
@@ -28,14 +31,25 @@ if TYPE_CHECKING:
     from rich.console import ConsoleOptions, RenderResult
 
     from pi_controller.drivers.ports import Rgb
-    from pi_controller.show.lights import Light
     from pi_controller.table.view import View
 
-_LABEL = 12  # cells before a strip
-_GROUP = 4  # sticks are paid by fours
-_WIDE, _NARROW = 104, 62  # from here on two cells a stick; below this no gaps
 _ASCII = str.maketrans(
-    {"█": "#", "▒": "=", "·": ".", "○": "o", "●": "o", "■": "x", "—": "-", "–": "-", "─": "-", "…": "~"}
+    {
+        "█": "#",
+        "▒": "=",
+        "·": ".",
+        "○": "o",
+        "●": "o",
+        "■": "x",
+        "—": "-",
+        "–": "-",
+        "─": "-",
+        "…": "~",
+        "▶": ">",
+        "≈": "~",
+        "◖": "(",
+        "◗": ")",
+    }
 )
 
 
@@ -78,20 +92,15 @@ def _seen(pixel: Rgb) -> Style:
     return Style(color=f"#{red:02x}{green:02x}{blue:02x}")
 
 
-def _solid(light: Light, *, bold: bool = True) -> Style:
-    red, green, blue = (round(255 * channel) for channel in light)
-    return Style(color=f"#{red:02x}{green:02x}{blue:02x}", bold=bold)
-
-
 def _blocks(pixels: Sequence[Rgb], width: int) -> Text:
     """Return a strip: a full block where a pixel is bright among its neighbours, a hatched one where it is dimmed."""
     brightest = max((max(pixel) for pixel in pixels), default=0)
-    cells = 2 if width >= _WIDE else 1
-    gap, group_gap = ("", "") if width < _NARROW else (" ", " ")
+    cells = 2 if width >= WIDE else 1
+    gap, group_gap = ("", "") if width < NARROW else (" ", " ")
     strip = Text()
     for i, pixel in enumerate(pixels):
         if i:
-            strip.append(gap if i % _GROUP else gap + group_gap)
+            strip.append(gap if i % GROUP else gap + group_gap)
         if not any(pixel):
             strip.append("·".ljust(cells), Style(dim=True))
         elif pixel == OWED:
@@ -101,43 +110,41 @@ def _blocks(pixels: Sequence[Rgb], width: int) -> Text:
     return strip
 
 
-def _fit(line: Text, width: int) -> Text:
-    line.no_wrap, line.overflow, line.end = True, "ellipsis", "\n"
-    line.truncate(width, overflow="ellipsis")
-    return line
-
-
-def _row(label: str, pixels: Sequence[Rgb], count: str, width: int) -> Text:
-    line = Text.assemble((set_cell_size(label, _LABEL - 1), Style(dim=True)), " ")
-    return _fit(line.append_text(_blocks(pixels, width)).append(f"  {count}", Style(bold=True)), width)
+def _row(said: str, pixels: Sequence[Rgb], count: str, width: int) -> Text:
+    return fit(label(said).append_text(_blocks(pixels, width)).append(f"  {count}", Style(bold=True)), width)
 
 
 def _wrapped(line: Text, width: int, indent: int) -> list[Text]:
     console = Console(width=width, file=io.StringIO(), legacy_windows=False)
     parts = line.wrap(console, max(16, width - indent))
-    return [_fit(Text(" " * indent if i else "").append_text(part), width) for i, part in enumerate(parts)]
+    return [fit(Text(" " * indent if i else "").append_text(part), width) for i, part in enumerate(parts)]
 
 
 def _lines(view: View, t: float, language: str, width: int) -> list[Text]:
     text = catalogue(language).gettext
+    if told_by_sheet(view):
+        head = fit(Text(game_name(view.game, language), Style(bold=True)), width)
+        drawn = DRAWN[view.game](view, language, width)
+        said = [part for line in _said(view, language) for part in _wrapped(line, width, 2)]
+        return [head, fit(Text("─" * width, Style(dim=True)), width), Text(""), *drawn, Text(""), *said]
     lights, pixels = pinmap().lights, frame(view, t)
     row_a, row_b = pixels[: lights.a], pixels[lights.a : lights.a + lights.b]
     middle = pixels[lights.a + lights.b : -lights.short]
     dim = Style(dim=True)
 
-    left = Text.assemble((game_name(view.game), Style(bold=True)))
+    left = Text.assemble((game_name(view.game, language), Style(bold=True)))
     left.append("  " + text("hide {n}, first to {points}").format(n=view.hide, points=view.points), dim)
     right = Text(text("mat connected") if view.link else text("no mat"), dim)
     head = left.append(" " * max(2, width - left.cell_len - right.cell_len)).append_text(right)
-    lines = [_fit(head, width), _fit(Text("─" * width, dim), width), Text("")]
+    lines = [fit(head, width), fit(Text("─" * width, dim), width), Text("")]
 
     roles: dict[str | None, str] = {}
     if view.hider is not None and view.phase not in {"toss", "over"}:
         roles = {view.hider: text("hides"), other("A" if view.hider == "A" else "B"): text("hits")}
     for team, shape, light, row in (("A", "●", TEAM_A, row_a), ("B", "■", TEAM_B, row_b)):
-        name = Text.assemble((f"{shape} {team}  ", _solid(light)))
+        name = Text.assemble((f"{shape} {team}  ", solid(light)))
         name.append(f"{view.short.get(team, 0)}  ", Style(bold=True))
-        lines.append(_fit(name.append(team_name(view, team), _solid(light)), width))
+        lines.append(fit(name.append(team_name(view, team), solid(light)), width))
         lines.append(_row(f"  {roles.get(team, '')}", row, str(view.long.get(team, 0)), width))
         lines.append(Text(""))
     lines.append(_row("  " + text("middle"), middle, str(view.middle), width))
@@ -162,7 +169,7 @@ def _said(view: View, language: str) -> list[Text]:
     elif stake := phrases.stake(view, language):
         said.append(Text(stake))
     for call in view.calls:
-        known = word(call, language)
+        known = word(call, language, view.game)
         line = Text.assemble((known.shown, bold))
         line.append(f" ({known.sounds})" if known.sounds else "", dim)
         meaning = phrases.foul(view.foul, language) if call == "foul" and view.foul else known.meaning

@@ -1,7 +1,8 @@
 """The words called at the table: how they are shown, how they sound, and what they mean in the game.
 
 Sounds and literal meanings are those of the Hampa Apena booklet (chapters 3 to 9), a literal meaning only where the
-booklet gives one. The sentences are ours. Nothing here is a translation, and nothing was invented.
+booklet gives one. The other games' words are the English ones of their sources. The sentences are ours. Nothing here is
+a translation, and nothing was invented.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of the table. Empty where the booklet says nothing; `source` is the chapter that explains it."""
+    """A word of the table. Empty where its source says nothing; `source` is the chapter, rule or heading of it."""
 
     call: str
     shown: str
@@ -109,7 +110,94 @@ _ALL = (
 WORDS: Mapping[str, Word] = {word.call: word for word in _ALL}
 """Every word of `dakota`, by its name on the score sheet."""
 
-_GAMES = {"dakota": "Hampa Apena"}
+_OJIBWE = (
+    Word(
+        "double",
+        mark("Double"),
+        meaning=mark("The hunters have three counters or fewer to pay with: a find costs none, a miss costs them all."),
+        source=mark("DGR-13, rules 21 to 24"),
+    ),
+    Word(
+        "found",
+        mark("Found"),
+        meaning=mark("The marked ball was under the pad that was hit."),
+        source=mark("DGR-13, rules 5 and 7"),
+    ),
+    Word(
+        "missed",
+        mark("Missed"),
+        meaning=mark("The marked ball was not where the hunters hit, or it lay under a pad they opened."),
+        source=mark("DGR-13, rules 6 and 17"),
+    ),
+    Word(
+        "high_ball",
+        mark("High ball"),
+        meaning=mark("Found after opening a pad. A miss on this pad now pays eight, on its pair six."),
+        source=mark("DGR-13, rules 7 to 11"),
+    ),
+    Word(
+        "short_stick",
+        mark("Short stick"),
+        meaning=mark("The hiders hold all twenty counters: one game, and a short stick."),
+        source=mark("DGR-13, rules 27 and 28"),
+    ),
+    Word(
+        "game",
+        mark("Game"),
+        meaning=mark("The last short stick that was needed is won, and with it the whole game."),
+        source=mark("DGR-13, rule 29"),
+    ),
+)
+_SLAHAL = (
+    Word(
+        "catch",
+        mark("Catch"),
+        meaning=mark("Every unmarked bone still out was guessed. No stick moves: the guessers win the bones and hide."),
+        source=mark("Game Play, 1"),
+    ),
+    Word(
+        "miss",
+        mark("Miss"),
+        meaning=mark("No unmarked bone was guessed. The hiders win a stick for each pair that was out."),
+        source=mark("Game Play, 2"),
+    ),
+    Word(
+        "split",
+        mark("One caught, one missed"),
+        meaning=mark("The caught pair is given up; for the missed one the hiders win a stick and hide again."),
+        source=mark("Game Play, 3"),
+    ),
+    Word(
+        "sweep",
+        mark("Clean sweep"),
+        meaning=mark("One team holds all ten dead sticks and the king stick, before the time is up."),
+        source=mark("Scoring"),
+    ),
+)
+_PATOL = (
+    Word(
+        "killed",
+        mark("Killed"),
+        meaning=mark("A horse came into the notch where another lay: that other goes back to its start."),
+        source=mark("Pa-tol Stick Game, Lummis"),
+    ),
+)
+GAME_WORDS: Mapping[str, Mapping[str, Word]] = {
+    "dakota": WORDS,
+    "ojibwe": {word.call: word for word in _OJIBWE},
+    "slahal": {word.call: word for word in _SLAHAL},
+    "patol": {word.call: word for word in _PATOL},
+}
+"""The words of each game that calls any, from Mille Lacs DGR-13, the Lahal rules and Fletcher's Indian Hazard Games."""
+
+_GAMES = {
+    "dakota": "Hampa Apena",
+    "ojibwe": mark("Moccasin Game"),
+    "slahal": "Slahal",
+    "bageswin": mark("Bageswin (Fish Game)"),
+    "plum_stone": mark("Plum Stone Game"),
+    "patol": "Pa-tol",
+}
 
 
 def plain(key: str) -> str:
@@ -117,14 +205,14 @@ def plain(key: str) -> str:
     return key.replace("_", " ").capitalize()
 
 
-def game_name(game: str) -> str:
+def game_name(game: str, language: str = "en") -> str:
     """Return what the game is called on the page."""
-    return _GAMES.get(game, plain(game))
+    return catalogue(language).gettext(_GAMES.get(game) or plain(game))
 
 
-def word(call: str, language: str = "en") -> Word:
-    """Return the word for a call of the score sheet in `language`; one that is not known is shown as it is written."""
-    known = WORDS.get(call)
+def word(call: str, language: str = "en", game: str = "dakota") -> Word:
+    """Return the word for a call of `game`'s score sheet in `language`; one not known is shown as it is written."""
+    known = GAME_WORDS.get(game, {}).get(call)
     if known is None:
         return Word(call, plain(call))
     text = catalogue(language).gettext

@@ -2,6 +2,7 @@
 
 The server fills the page from it and the script in the browser patches the page from it, so both show the same with
 one set of keys: `texts` (what an element says), `marks` (how it is styled) and `counts` (sticks: lit, of how many).
+A game that is told by its score sheet has another page, `layout`, with fewer keys and its `table` in one piece of HTML.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from pi_controller.pinmap import pinmap
 from pi_controller.show import phrases
 from pi_controller.show.i18n import catalogue
 from pi_controller.show.names import team_name
+from pi_controller.show.sheet_phrases import told_by_sheet
 from pi_controller.show.words import game_name, word
+from pi_controller.web.tables import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
 CALLS = 3
 """How many words called at once the page has room for."""
+_SHEET_LABELS = {"label_called", "label_judge", "label_live", "label_stale", "label_as_of"}
 
 
 class Board(msgspec.Struct, frozen=True):
@@ -32,15 +36,19 @@ class Board(msgspec.Struct, frozen=True):
     texts: dict[str, str]
     marks: dict[str, str]
     counts: dict[str, tuple[int, int]]
+    layout: str = "live"
+    table: str = ""
 
 
 def board(view: View, language: str = "en") -> Board:
     """Return the page's content for `view` in `language`."""
     text = catalogue(language).gettext
+    if told_by_sheet(view):
+        return _sheet_board(view, language)
     texts = _labels(text)
     marks = {"phase": view.phase, "link": "up" if view.link else "down", "note": "yes" if view.note else ""}
     texts |= {
-        "heading": game_name(view.game),
+        "heading": game_name(view.game, language),
         "hide_line": text("Hide {n}").format(n=view.hide) if view.hide else text("Before the first hide"),
         "goal_line": text("First to {points}").format(points=view.points),
         "sentence": phrases.sentence(view, language),
@@ -64,6 +72,27 @@ def board(view: View, language: str = "en") -> Board:
         "short_b": (view.short.get("B", 0), slots),
     }
     return Board(texts, marks, {key: (max(0, min(n, of)), of) for key, (n, of) in counts.items()})
+
+
+def _sheet_board(view: View, language: str) -> Board:
+    text = catalogue(language).gettext
+    told = view.question is not None or "value" in view.sheet  # the table itself shows what the last throw was worth
+    stake = "" if told else phrases.stake(view, language)
+    sentence = phrases.sentence(view, language)
+    texts = {
+        **{key: said for key, said in _labels(text).items() if key in _SHEET_LABELS},
+        "heading": game_name(view.game, language),
+        "title": game_name(view.game, language),
+        "sentence": sentence,
+        "announce": sentence,
+        "note": view.note,
+        "stake": stake,
+        "link": text("The judge keeps the score"),
+    }
+    marks = {"phase": view.phase, "link": "", "note": "yes" if view.note else "", "stake": "yes" if stake else ""}
+    _question(view, texts, marks, language)
+    _calls(view, texts, marks, language)
+    return Board(texts, marks, {}, "sheet", TABLES[view.game](view, language))
 
 
 def _labels(text: Callable[[str], str]) -> dict[str, str]:
@@ -118,7 +147,7 @@ def _calls(view: View, texts: dict[str, str], marks: dict[str, str], language: s
     calls = view.calls[-CALLS:]
     marks["calls"] = str(len(calls))
     for i in range(CALLS):
-        known = word(calls[i], language) if i < len(calls) else None
+        known = word(calls[i], language, view.game) if i < len(calls) else None
         meaning = known.meaning if known else ""
         if known and known.call == "foul" and view.foul:
             meaning = phrases.foul(view.foul, language)

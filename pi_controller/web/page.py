@@ -1,7 +1,8 @@
 """The page on the server's side: a plain HTML file whose marked elements are filled with the board's content.
 
 `data-live="key"` gets a text, `data-state="key"` a mark as `data-value`, `data-count="key"` its sticks: the very
-attributes by which the script patches the page later. With scripts off the page is complete and reloads itself.
+attributes by which the script patches the page later; `data-html="table"` gets the board's table as it is. With scripts
+off the page is complete and reloads itself.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 _TEMPLATES = Path(__file__).parent / "templates"
 _STATE = re.compile(r'data-state="(\w+)"')
 _LIVE = re.compile(r'(<[^<>]*\bdata-live="(\w+)"[^<>]*>)(?=</)')
+_HTML = re.compile(r'(<[^<>]*\bdata-html="table"[^<>]*>)(?=</)')
 _COUNT = re.compile(r'(<[^<>]*\bdata-count="(\w+)"[^<>]*>)(?=</)')
 
 
@@ -35,7 +37,8 @@ def sticks(lit: int, of: int) -> str:
 def page(content: Board, *, language: str, as_of: str) -> str:
     """Return the live page. Every text is escaped; a key of the template that the board lacks is a `KeyError`."""
     texts = {**content.texts, "as_of": as_of}
-    html = template("live").replace('lang="en"', f'lang="{escape(language)}"', 1)
+    html = template(content.layout).replace('lang="en"', f'lang="{escape(language)}"', 1)
     html = _STATE.sub(lambda m: f'{m[0]} data-value="{escape(content.marks[m[1]])}"', html)
     html = _COUNT.sub(lambda m: m[1] + sticks(*content.counts[m[2]]), html)
-    return _LIVE.sub(lambda m: m[1] + escape(texts[m[2]]), html)
+    html = _LIVE.sub(lambda m: m[1] + escape(texts[m[2]]), html)
+    return _HTML.sub(lambda m: m[1] + content.table, html)

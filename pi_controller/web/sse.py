@@ -30,7 +30,14 @@ def event(snapshot: Snapshot, language: str) -> bytes:
     """Return a snapshot as one event `view`: id, the view and the board as JSON, padded with a comment."""
     content = board(snapshot.view, language)
     data = msgspec.json.encode(
-        {"view": snapshot.view, "texts": content.texts, "marks": content.marks, "counts": content.counts}
+        {
+            "view": snapshot.view,
+            "texts": content.texts,
+            "marks": content.marks,
+            "counts": content.counts,
+            "layout": content.layout,
+            "table": content.table,
+        }
     )
     body = b"id: %s\nevent: view\ndata: %s\n" % (snapshot.id.encode(), data)
     padding = -(len(body) + 3) % BLOCK

@@ -2,7 +2,8 @@
 // @ts-check
 
 /**
- * @typedef {{ texts: Record<string, string>, marks: Record<string, string>, counts: Record<string, [number, number]> }} Board
+ * @typedef {{ texts: Record<string, string>, marks: Record<string, string>, counts: Record<string, [number, number]>,
+ *   layout: string, table: string }} Board
  */
 
 const STREAM = "/events";
@@ -31,8 +32,14 @@ function count(/** @type {Element} */ row, /** @type {number} */ lit, /** @type 
   for (const [i, stroke] of [...row.children].entries()) stroke.classList.toggle("on", i < lit);
 }
 
-/** Show a board: texts, marks and counts go to the elements that carry their keys. */
+/** The table's HTML as the server last sent it: what is in the page has been parsed, and may be written otherwise. */
+let shown = "";
+
+/** Show a board: texts, marks and counts go to the elements that carry their keys. Another game has another page. */
 function show(/** @type {Board} */ board) {
+  if (board.layout !== document.body.dataset.layout) return location.reload();
+  const table = document.querySelector("[data-html=table]");
+  if (table && board.table !== shown) table.innerHTML = shown = board.table; // all texts in it are escaped by the server
   for (const element of document.querySelectorAll("[data-live]")) {
     const text = board.texts[element.getAttribute("data-live") ?? ""];
     if (text !== undefined) say(element, text);

@@ -1,0 +1,50 @@
+"""Lines for a terminal: sticks drawn from counts, labels of one width, and lines that never run over the side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.cells import set_cell_size
+from rich.style import Style
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from pi_controller.show.paint import Light
+
+LABEL = 12  # cells before a strip
+GROUP = 4  # sticks are paid by fours
+WIDE, NARROW = 104, 62  # from here on two cells a stick; below this no gaps
+DIM, BOLD = Style(dim=True), Style(bold=True)
+
+
+def solid(light: Light, *, bold: bool = True) -> Style:
+    """Return a colour for text."""
+    red, green, blue = (round(255 * channel) for channel in light)
+    return Style(color=f"#{red:02x}{green:02x}{blue:02x}", bold=bold)
+
+
+def fit(line: Text, width: int) -> Text:
+    """Return `line` cut to `width` cells."""
+    line.no_wrap, line.overflow, line.end = True, "ellipsis", "\n"
+    line.truncate(width, overflow="ellipsis")
+    return line
+
+
+def label(said: str) -> Text:
+    """Return `said` in the width of all labels."""
+    return Text.assemble((set_cell_size(said, LABEL - 1), DIM), " ")
+
+
+def bar(lit: int, of: int, width: int, light: Light, dims: str = "1") -> Text:
+    """Return `of` places of which the first `lit` hold a stick; a `0` of the pattern `dims` is a hatched one."""
+    cells = 2 if width >= WIDE else 1
+    gap, group_gap = ("", "") if width < NARROW else (" ", " ")
+    strip = Text()
+    for i in range(of):
+        if i:
+            strip.append(gap if i % GROUP else gap + group_gap)
+        if i < lit:
+            strip.append(("█" if dims[i % len(dims)] == "1" else "▒") * cells, solid(light, bold=False))
+        else:
+            strip.append("·".ljust(cells), DIM)
+    return strip

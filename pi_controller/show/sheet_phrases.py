@@ -1,0 +1,147 @@
+"""What the table waits for in the games that are told by their score sheet: one short sentence for each state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_controller.games.base import other
+from pi_controller.show.i18n import catalogue, mark
+from pi_controller.show.names import inline, player_name, team_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pi_controller.table.view import View
+
+    Text = Callable[[str], str]
+
+GAMES = ("ojibwe", "slahal", "bageswin", "plum_stone", "patol")
+"""The games that have no hides of Hampa Apena to be told by."""
+RIVERS: Mapping[str, str] = {
+    "north": mark("north"),
+    "east": mark("east"),
+    "south": mark("south"),
+    "west": mark("west"),
+}
+DIRECTIONS: Mapping[str, str] = {"sunwise": mark("sunwise"), "against": mark("against the sun")}
+ROLES: Mapping[str, tuple[str, str]] = {
+    "ojibwe": (mark("hides"), mark("hunts")),
+    "slahal": (mark("hides"), mark("guesses")),
+    "plum_stone": (mark("throws"), ""),
+}
+"""What the team whose turn it is does, and what the other one does."""
+_TURN = {"ojibwe": "hider", "slahal": "hiding", "plum_stone": "thrower"}
+
+
+def told_by_sheet(view: View) -> bool:
+    """Return whether `view` is of one of `GAMES` and has a score sheet to be told by."""
+    return view.game in GAMES and bool(view.sheet)
+
+
+def role(view: View, team: str, language: str = "en") -> str:
+    """Return what `team` does now, or nothing: `hides`, `hunts`, `guesses`, `throws`, `wins`."""
+    text = catalogue(language).gettext
+    if winner := view.sheet["winner"]:
+        return text("wins") if team == winner else ""
+    turn = view.sheet[_TURN[view.game]]
+    if turn is None:
+        return ""
+    said = ROLES[view.game][0 if turn == team else 1]
+    return text(said) if said else ""
+
+
+def sentence(view: View, language: str = "en") -> str:
+    """Return the one thing the table is waiting for, e.g. `Ana throws`; at the end, who won."""
+    text, sheet = catalogue(language).gettext, view.sheet
+    if sheet["winner"]:
+        return _won(view, sheet["winner"], text)
+    match view.game:
+        case "ojibwe" if sheet["hider"] is None:
+            return text("The coin toss: the winner hides first")
+        case "ojibwe":
+            return text("{hider} hides, {hunter} hunts").format(**_teams(view, sheet["hider"], "hunter"))
+        case "slahal" if sheet["hiding"] is None:
+            return text("The first guessers face off for the bones")
+        case "slahal":
+            return text("{hider} hides, {guesser} guesses").format(**_teams(view, sheet["hiding"], "guesser"))
+        case "plum_stone" if sheet["thrower"] is None:
+            return text("Lots are drawn for the first throw")
+        case "patol" if sheet["thrower"] is None:
+            waiting = next(horse["player"] for horse in sheet["horses"] if horse["river"] is None)
+            return text("{player} chooses a river and a direction").format(player=_name(view, waiting))
+        case _:
+            return text("{player} throws").format(player=_name(view, sheet["thrower"]))
+
+
+def stake(view: View, language: str = "en") -> str:
+    """Return what is special about this turn, or what the last throw was worth; nothing when there is nothing."""
+    text, sheet = catalogue(language).gettext, view.sheet
+    if sheet["winner"]:
+        return ""
+    match view.game:
+        case "ojibwe" if sheet["double"]:
+            return text("Double: two fingers are shown, and nobody is asked.")
+        case "ojibwe" if sheet["lives"] == 2:
+            return text("The hiders have two lives: they must be found twice.")
+        case "slahal" if sheet["pairs_out"] == 1:
+            return text("One pair is out: left or right.")
+        case "bageswin" | "plum_stone" | "patol":
+            return worth(sheet["value"], language)
+        case _:
+            return ""
+
+
+def worth(value: int | None, language: str = "en") -> str:
+    """Return what the last throw was worth as words; nothing before the first."""
+    return "" if value is None else catalogue(language).gettext("The last throw: {value}").format(value=value)
+
+
+def horse(told: Mapping[str, Any], language: str = "en") -> str:
+    """Return where a horse started, which way it runs and how far it is: `from north, sunwise, 12 notches`."""
+    if told["river"] is None:
+        return catalogue(language).gettext("has not started")
+    text, plural = catalogue(language).gettext, catalogue(language).ngettext
+    run = plural("{n} notch", "{n} notches", told["progress"]).format(n=told["progress"])
+    return text("from {river}, {direction}, {run}").format(
+        river=text(RIVERS[told["river"]]), direction=text(DIRECTIONS[told["direction"]]), run=run
+    )
+
+
+def _won(view: View, winner: str, text: Text) -> str:
+    sheet = view.sheet
+    match view.game:
+        case "ojibwe":
+            loser = "B" if winner == "A" else "A"
+            return text("{winner} wins, {won} to {lost}").format(
+                winner=inline(team_name(view, winner)), won=sheet["short"][winner], lost=sheet["short"][loser]
+            )
+        case "slahal":
+            loser = "B" if winner == "A" else "A"
+            said = {
+                "sweep": text("{winner} wins with all eleven sticks"),
+                "time": text("Time: {winner} wins, {won} sticks to {lost}"),
+                "king_moved": text("{winner} wins: {loser} moved the king stick too early"),
+            }[sheet["finish"]]
+            return said.format(
+                winner=inline(team_name(view, winner)),
+                loser=inline(team_name(view, loser)),
+                won=sheet["sticks"][winner],
+                lost=sheet["sticks"][loser],
+            )
+        case "bageswin":
+            return text("{winner} holds all the sticks and wins").format(winner=_name(view, winner))
+        case "plum_stone":
+            return text("{winner} holds all the counters and wins").format(winner=_name(view, winner))
+        case _:
+            return text("{winner} wins: the horse has come all the way round").format(winner=_name(view, winner))
+
+
+def _name(view: View, player: str) -> str:
+    return inline(player_name(view, player))
+
+
+def _teams(view: View, hider: str, opponents: str) -> dict[str, str]:
+    return {
+        "hider": inline(team_name(view, hider)),
+        opponents: inline(team_name(view, other("A" if hider == "A" else "B"))),
+    }

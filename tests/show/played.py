@@ -1,0 +1,66 @@
+"""Views of the games told by their score sheet, from games really played: any legal action, again and again."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from hypothesis import strategies as st
+
+from pi_controller.games import registry
+from pi_controller.show.sheet_phrases import GAMES
+from pi_controller.table.view import View
+
+NAMES = ("Ana", "Bo", "<b>Č</b>", "قبيلة", "日本日本", "W" * 40, "\u200b", "Ḣapéna")
+SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "ojibwe": [{}, {"start_counters": "split_10_10", "high_reset": "never"}, {"games": 12}],
+    "slahal": [{}, {"king_last": True}, {"payment": "live_dead_own"}],
+    "bageswin": [{}, {"players": ",".join(NAMES)}, {"players": "A,Bo,C", "sticks": 7}],
+    "plum_stone": [{}, {"counters": 5}, {"counters": 3}],
+    "patol": [{}, {"players": ",".join(NAMES)}, {"players": ",".join(NAMES), "killing": False, "circuits": 3}],
+}
+
+
+def view_of(name: str, sheet: dict[str, Any], calls: tuple[str, ...] = (), **changed: Any) -> View:
+    """Return the view of a sheet as a table without hides gives it."""
+    told: dict[str, Any] = {
+        "seq": 1,
+        "game": name,
+        "version": "1",
+        "teams": {"A": "Big Coulee", "B": "Long Hollow"},
+        "phase": "over" if sheet["winner"] else "play",
+        "hide": 0,
+        "hider": None,
+        "long": {},
+        "middle": 0,
+        "short": {},
+        "points": 0,
+        "owed": None,
+        "situation": None,
+        "winner": sheet["winner"],
+        "calls": calls,
+        "sheet": sheet,
+    }
+    return View(**(told | changed))
+
+
+def play(name: str, seed: int, actions: int, settings: dict[str, Any] | None = None, **changed: Any) -> View:
+    """Return the view after `actions` legal actions, or fewer when the game is over before."""
+    game, chance = registry.game(name, settings or {}), random.Random(seed)
+    state, calls = game.opening(), ()
+    for _ in range(actions):
+        legal = game.legal_actions(state)
+        if name == "slahal":  # else most games end at once by the clock or the king
+            legal = tuple(one for one in legal if one["do"] in {"duel", "guess"}) if chance.random() < 0.98 else legal
+        if not legal:
+            break
+        state, calls = game.play(state, chance.choice(legal))
+    return view_of(name, game.sheet(state), calls, **changed)
+
+
+@st.composite
+def views(draw: st.DrawFn, games: tuple[str, ...] = GAMES) -> View:
+    """Return views of random games, long and short."""
+    name = draw(st.sampled_from(games))
+    seed, actions = draw(st.integers(0, 2**32)), draw(st.one_of(st.integers(0, 30), st.integers(0, 300)))
+    return play(name, seed, actions, draw(st.sampled_from(SETTINGS[name])))

@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import itertools
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pi_controller.games.patol import RIVERS
+from pi_controller.pinmap import pinmap
+from pi_controller.show.lights import frame
+from pi_controller.show.paint import AMBER, DARK, PLAYERS, RED, glow, share, shares
+from pi_controller.show.scenes import ojibwe, slahal
+from pi_controller.show.scenes.patol import RHYTHMS
+from pi_controller.show.sheet_phrases import GAMES
+from pi_controller.table.view import Asked
+
+sys.path.insert(0, str(Path(__file__).parent))
+from played import NAMES, play, view_of, views
+
+LIGHTS = pinmap().lights
+WHITES = {ojibwe.LIFE, ojibwe.PLAIN_PAD, slahal.KING, *ojibwe.PAD.values()}
+MANY = settings(max_examples=60)
+
+
+def rows(view, t=0.0):
+    pixels = frame(view, t)
+    return {"A": pixels[:20], "B": pixels[20:40], "middle": pixels[40:60], "short": pixels[60:]}
+
+
+def lit(row):
+    return sum(any(pixel) for pixel in row)
+
+
+def sticks(row):
+    return sum(any(pixel) and pixel not in WHITES for pixel in row)
+
+
+@MANY
+@given(views(), st.floats(0, 1e6), st.sampled_from(["play", "halted", "asked"]))
+def test_a_frame_fits_the_strip_and_is_pure_and_frugal(view, t, how):
+    if how == "halted":
+        view = msgspec.structs.replace(view, phase="halted")
+    if how == "asked":
+        view = msgspec.structs.replace(view, question=Asked("found", ("yes", "no"), ()))
+    first = frame(view, t)
+    assert len(first) == LIGHTS.count == 69
+    assert all(isinstance(c, int) and 0 <= c <= 255 for pixel in first for c in pixel)
+    assert frame(view, t) == first
+    assert sum(map(sum, first)) / 255 * 0.020 < 0.7, "amperes"
+
+
+@MANY
+@given(views(("ojibwe",)), st.floats(0, 100))
+def test_a_pixel_is_a_counter_of_the_moccasin_game(view, t):
+    shown, sheet = rows(view, t), view.sheet
+    if sheet["winner"]:
+        assert lit(shown[sheet["winner"]]) == 20
+        return
+    for row, count in (("A", sheet["counters"]["A"]), ("B", sheet["counters"]["B"]), ("middle", sheet["pool"])):
+        assert sticks(shown[row]) == count
+        assert not set(shown[row][:count]) & {DARK, *WHITES}
+    assert sum(pixel in WHITES for row in shown.values() for pixel in row) == (
+        4 * (sheet["high"] is not None) + (sheet["lives"] == 2)
+    )
+    if sum(sheet["short"].values()) <= 9:
+        assert lit(shown["short"]) == sum(sheet["short"].values())
+
+
+def test_the_high_pad_is_the_brightest_of_the_four():
+    sheet = {
+        "hider": "A", "counters": {"A": 5, "B": 0}, "pool": 15, "short": {"A": 0, "B": 0},
+        "high": 2, "lives": 2, "shooting": 15, "double": False, "winner": None,
+    }  # fmt: skip
+    shown = rows(view_of("ojibwe", sheet))
+    pads = [sum(pixel) for pixel in shown["B"][-5:-1]]
+    assert pads[1] > pads[2] > pads[0] == pads[3] > 0
+    assert shown["A"][-1] == ojibwe.LIFE
+
+
+@MANY
+@given(views(("slahal",)), st.floats(0, 100))
+def test_a_pixel_is_a_stick_of_slahal(view, t):
+    shown, sheet = rows(view, t), view.sheet
+    if sheet["winner"]:
+        return
+    for team in "AB":
+        assert sticks(shown[team]) == sheet["live"][team] + sheet["dead"][team]
+        assert (shown[team][-1] == slahal.KING) == (sheet["king"] == team)
+        assert lit(shown[team]) == sheet["sticks"][team]
+        assert lit(shown[team][:5]) == sheet["live"][team]
+        if sheet["live"][team] and sheet["dead"][team]:
+            assert sum(shown[team][0]) > sum(shown[team][6]), "a dead stick is dimmer"
+    assert sticks(shown["middle"]) == 2 * (sheet["pairs_out"] or 0)
+    assert (shown["middle"][-1] == slahal.KING) == (sheet["king"] is None)
+
+
+@MANY
+@given(views(("bageswin",)))
+def test_the_fish_games_runs_stand_apart_and_the_thrower_is_brighter(view):
+    pixels, sheet = frame(view), view.sheet
+    held = [player["sticks"] for player in sheet["players"]]
+    runs = [list(run) for on, run in itertools.groupby(pixels[:40], key=any) if on]
+    assert len(runs) == sum(count > 0 for count in held)
+    assert (lit(pixels[40:60]) > 0) == (sheet["bank"] > 0)
+    playing = [player for player in sheet["players"] if player["sticks"]]
+    for player, run in zip(playing, runs, strict=True):
+        colour = PLAYERS[sheet["players"].index(player)][0]
+        level = 0.64 if player["name"] == sheet["thrower"] else 0.44
+        if not sheet["winner"]:
+            assert run[0] == glow(colour, level)
+
+
+@MANY
+@given(views(("plum_stone",)))
+def test_the_plum_stone_games_rows_are_shares(view):
+    shown, sheet = rows(view), view.sheet
+    total = sheet["pile"] + sum(sheet["counters"].values())
+    if sheet["winner"]:
+        return
+    for row, count in (("A", sheet["counters"]["A"]), ("B", sheet["counters"]["B"]), ("middle", sheet["pile"])):
+        assert (lit(shown[row]) > 0) == (count > 0)
+        assert abs(lit(shown[row]) - 20 * count / total) <= 1
+
+
+@MANY
+@given(views(("patol",)))
+def test_the_ring_shows_rivers_and_horses_and_the_throw(view):
+    shown, sheet = rows(view), view.sheet
+    assert lit(shown["middle"]) == (sheet["value"] or 0)
+    if sheet["winner"]:
+        return
+    ring = [*shown["A"], *shown["B"]]
+    standing = {horse["notch"] for horse in sheet["horses"]} - {None}
+    assert {i for i, pixel in enumerate(ring) if any(pixel)} == standing | set(RIVERS.values())
+
+
+def test_every_horse_of_a_notch_is_seen_in_its_turn():
+    view = play("patol", 1, 0, {"players": ",".join(NAMES)})
+    sheet = view.sheet | {
+        "horses": [
+            horse | {"river": "east", "direction": "sunwise", "notch": 10, "progress": 0}
+            for horse in view.sheet["horses"]
+        ],
+        "thrower": NAMES[0],
+    }
+    seen = {frame(view_of("patol", sheet), t / 2)[10] for t in range(200)}
+    for i, (light, _) in enumerate(PLAYERS):
+        assert glow(light, 0.64 if i == 0 else 0.44) in seen
+
+
+def test_rhythms_differ_wherever_one_begins_and_blink_at_most_once_a_second():
+    turns = [{rhythm[i:] + rhythm[:i] for i in range(8)} for rhythm in RHYTHMS]
+    assert len(RHYTHMS) == len(PLAYERS)
+    for one, another in itertools.combinations(turns, 2):
+        assert not one & another
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("actions", [0, 6, 25, 2000])
+def test_nothing_flashes(game, actions):
+    """A flash is a rise and a fall; no pixel does that more than once a second, and three times is the limit."""
+    view = play(game, 3, actions)
+    per_second, seconds = 50, 16
+    frames = [frame(view, i / per_second) for i in range(seconds * per_second)]
+    for pixel in zip(*frames, strict=True):
+        steps = [b - a for a, b in itertools.pairwise(map(sum, pixel)) if a != b]
+        ups = sum(1 for a, b in itertools.pairwise([-1, *steps]) if a < 0 < b)
+        assert ups <= seconds
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_notice_stands_still_on_the_ends(game):
+    view = play(game, 2, 12)
+    halted = msgspec.structs.replace(view, phase="halted")
+    asked = msgspec.structs.replace(view, question=Asked("found", (), ()))
+    for shown, light in ((halted, RED), (asked, AMBER)):
+        for row in ("A", "B", "middle"):
+            assert rows(shown)[row][0] == rows(shown)[row][-1] == glow(light, 0.6)
+        assert len({frame(shown, t / 3) for t in range(40)}) == 1
+
+
+def test_an_unknown_game_is_calm():
+    shown = view_of("unheard_of", {"winner": None, "what": 3})
+    assert lit(rows(shown)["middle"]) == 20
+    assert lit(rows(shown)["A"]) == lit(rows(shown)["B"]) == 0
+    assert len({frame(shown, t / 7) for t in range(50)}) == 1
+    empty = msgspec.structs.replace(shown, game="ojibwe", sheet={})
+    assert len(frame(empty)) == 69
+
+
+@given(st.lists(st.integers(0, 10**6), min_size=1, max_size=8), st.integers(0, 10**6), st.integers(33, 40))
+def test_shares_fit_and_hide_nobody(counts, rest, size):
+    total = sum(counts) + rest
+    parts = shares(counts, total, size)
+    assert sum(parts) <= size
+    assert [part > 0 for part in parts] == [count > 0 for count in counts]
+    for count in counts:
+        assert (share(count, total, size) == size) == (count == total > 0)

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from rich.cells import cell_len
+
+from pi_controller.show import phrases
+from pi_controller.show.sheet_phrases import GAMES
+from pi_controller.show.terminal import render_text
+from pi_controller.show.words import GAME_WORDS, game_name, word
+
+sys.path.insert(0, str(Path(__file__).parent))
+from played import NAMES, play, view_of, views
+
+CALLED = {
+    "ojibwe": {"high_ball", "double", "found", "missed", "short_stick", "game"},
+    "slahal": {"catch", "miss", "split", "sweep"},
+    "patol": {"killed"},
+}
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_call_that_is_heard_has_its_word(game):
+    heard = {call for seed in range(40) for call in play(game, seed, seed * 9).calls}
+    assert heard <= CALLED.get(game, set())
+    assert set(GAME_WORDS.get(game, {})) == CALLED.get(game, set())
+    for call in CALLED.get(game, ()):
+        known = word(call, game=game)
+        assert known.shown
+        assert known.meaning.endswith(".")
+        assert known.source
+        assert (known.sounds, known.literal) == ("", ""), "the sources give neither"
+
+
+def test_the_rules_are_named_by_their_numbers():
+    assert all("rule" in word(call, game="ojibwe").source for call in CALLED["ojibwe"])
+    assert game_name("plum_stone") == "Plum Stone Game"
+
+
+@settings(max_examples=80)
+@given(views())
+def test_every_state_has_a_sentence(view):
+    said = phrases.sentence(view) + phrases.stake(view)
+    assert phrases.sentence(view)
+    assert "{" not in said
+    assert "None" not in said
+
+
+@pytest.mark.parametrize(
+    ("game", "actions", "said"),
+    [
+        ("ojibwe", 0, "The coin toss: the winner hides first"),
+        ("slahal", 0, "The first guessers face off for the bones"),
+        ("plum_stone", 0, "Lots are drawn for the first throw"),
+        ("bageswin", 0, "Big Coulee throws"),
+        ("patol", 0, "Big Coulee chooses a river and a direction"),
+    ],
+)
+def test_the_opening_is_told(game, actions, said):
+    assert phrases.sentence(play(game, 1, actions)) == said
+
+
+def slahal(**changed):
+    sheet = {
+        "phase": "over", "hiding": "A", "pairs_out": 2, "live": {"A": 3, "B": 1}, "dead": {"A": 4, "B": 2},
+        "king": "A", "sticks": {"A": 8, "B": 3}, "winner": "A", "finish": "time",
+    }  # fmt: skip
+    return view_of("slahal", sheet | changed)
+
+
+def test_the_end_is_told():
+    assert phrases.sentence(slahal()) == "Time: Big Coulee wins, 8 sticks to 3"
+    assert phrases.sentence(slahal(finish="sweep")) == "Big Coulee wins with all eleven sticks"
+    told = phrases.sentence(slahal(finish="king_moved", winner="B"))
+    assert told == "Long Hollow wins: Big Coulee moved the king stick too early"
+    assert phrases.sentence(slahal(winner=None, finish=None)) == "Big Coulee hides, Long Hollow guesses"
+    assert phrases.stake(slahal(winner=None, pairs_out=1)) == "One pair is out: left or right."
+
+
+@settings(max_examples=60)
+@given(views())
+def test_every_state_fits_eighty_by_twenty_four(view):
+    said = render_text(view).splitlines()
+    assert len(said) <= 24
+    assert max(map(cell_len, said)) <= 80
+    assert all(cell_len(line) <= 40 for line in render_text(view, 40).splitlines())
+
+
+def test_the_terminal_draws_the_counters():
+    view = play("ojibwe", 5, 30)
+    said = [line for line in render_text(view).splitlines() if line.strip().startswith(("hides", "hunts", "pool"))]
+    drawn = [line.count("█") + line.count("▒") for line in said]
+    counters = view.sheet["counters"]
+    assert drawn == [counters["A"], counters["B"], view.sheet["pool"]]
+    assert [int(line.split()[-1]) for line in said] == drawn
+
+
+def test_the_terminal_draws_the_ring_as_four_times_ten_notches():
+    said = render_text(play("patol", 1, 8, {"players": ",".join(NAMES)})).splitlines()
+    quarters = [line for line in said if line.startswith(("  north", "  east", "  south", "  west"))]
+    assert [len(line.split()[1:]) for line in quarters] == [10, 10, 10, 10]
+    standing = "".join("".join(line.split()[1:]) for line in quarters)
+    assert set("12345678") <= set(standing) or "+" in standing
+
+
+def test_who_throws_is_marked():
+    said = render_text(play("bageswin", 1, 1, {"players": "Ana,Bo,Cy"}))
+    assert sum(line.startswith("▶") for line in said.splitlines()) == 1

@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import re
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pi_controller.web
+from pi_controller.show.sheet_phrases import GAMES
+from pi_controller.web.board import board
+from pi_controller.web.feed import Feed
+from pi_controller.web.page import page, template
+from pi_controller.web.sse import BLOCK, event
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "show"))
+from played import NAMES, SETTINGS, play, views
+
+VOID = {"meta", "link", "br", "hr", "img", "input"}
+WICKED = "<script>alert(1)</script>\"' onload=x data-html=table"
+CSS = (Path(pi_controller.web.__file__).parent / "static" / "style.css").read_text("utf-8")
+
+
+class Tree(HTMLParser):
+    """Reads a page and complains about tags that do not close and attributes that the page's policy forbids."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.said: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        assert not any(name == "style" or name.startswith("on") for name, _ in attrs)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.said.append(data)
+
+
+def read(view):
+    return Tree(page(board(view), language="en", as_of="12:34:56"))
+
+
+@settings(max_examples=60)
+@given(views(), st.booleans())
+def test_every_reachable_sheet_is_a_page(view, halted):
+    if halted:
+        view = msgspec.structs.replace(view, phase="halted", note="The disk is full.")
+    content = board(view)
+    tree = read(view)
+    assert content.layout == "sheet"
+    live = {attrs["data-live"] for _, attrs in tree.tags if "data-live" in attrs}
+    assert live == {*content.texts, "as_of"}
+    marked = {attrs["data-state"]: attrs["data-value"] for _, attrs in tree.tags if "data-state" in attrs}
+    assert marked == content.marks
+    assert content.counts == {}
+    assert "None" not in "".join(tree.said)
+    msgspec.json.encode(content)
+
+
+@settings(max_examples=40)
+@given(views(("ojibwe", "slahal")))
+def test_strokes_are_sticks(view):
+    sections = dict(re.findall(r'data-team="([AB])">(.*?)</section>', board(view).table))
+    for team, inside in sections.items():
+        heaps = {kind: row.count('"on"') for kind, row in re.findall(r'class="(\w+) sticks"[^>]*>(.*?)</div>', inside)}
+        if view.game == "ojibwe":
+            assert heaps["long"] == view.sheet["counters"][team]
+            assert heaps["short"] == min(view.sheet["short"][team], 9)
+        else:
+            assert heaps == {kind: view.sheet[kind][team] for kind in ("live", "dead")}
+
+
+@settings(max_examples=40)
+@given(views(("bageswin", "patol", "plum_stone")))
+def test_who_throws_is_said_and_the_numbers_are_exact(view):
+    sheet, table = view.sheet, board(view).table
+    marks = re.findall(r'data-value="(\w*)" data-(?:player|team)', table)
+    throwing = [mark for mark in marks if mark in {"throws", "hides"}]
+    assert len(throwing) == (sheet["thrower"] is not None and not sheet["winner"])
+    counts = [player["sticks"] for player in sheet.get("players", ())] + [*sheet.get("counters", {}).values()]
+    for count in counts:
+        assert f">{count}<" in table
+
+
+def test_the_ring_has_forty_stones_four_rivers_and_every_horse():
+    view = play("patol", 4, 40, {"players": ",".join(NAMES), "killing": False})
+    tree = Tree(board(view).table)
+    assert sum(tag == "circle" and "cx" in attrs for tag, attrs in tree.tags) == 40
+    assert sum(tag == "line" for tag, _ in tree.tags) == 4
+    horses = [attrs for tag, attrs in tree.tags if tag == "g" and "horse" in (attrs["class"] or "")]
+    assert len(horses) == 2 * len(NAMES), "each in the ring and beside its name"
+    places = [attrs["transform"] for attrs in horses if attrs["transform"] != "translate(0.0 0.0)"]
+    assert len(places) == len(set(places)) == len(NAMES), "no horse hides another"
+    (width,) = {attrs["viewbox"].split()[2] for tag, attrs in tree.tags if tag == "svg" and "aria-label" in attrs
+                and attrs.get("class") != "token"}  # fmt: skip
+    for place in places:
+        x, y = map(float, re.findall(r"-?[\d.]+", place))
+        assert max(abs(x), abs(y)) + 13 <= float(width) / 2
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_names_cannot_become_markup(game):
+    chosen = {"players": f"{WICKED[:40]},{WICKED[5:45]}"} if game in {"bageswin", "patol"} else {}
+    view = play(game, 1, 9, chosen, teams={"A": WICKED, "B": WICKED}, note=WICKED)
+    tree = read(view)
+    assert [attrs for tag, attrs in tree.tags if tag == "script"] == [{"type": "module", "src": "/static/live.js"}]
+    assert any("alert(1)" in said or "script>" in said for said in tree.said)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_an_event_carries_the_table_in_whole_kilobytes(game):
+    feed = Feed()
+    feed.publish(play(game, 1, 20, SETTINGS[game][1]))
+    sent = event(feed.latest, "en")
+    assert len(sent) % BLOCK == 0
+    body = msgspec.json.decode(re.search(rb"^data: (.*)$", sent, re.MULTILINE)[1])
+    assert body["table"] == board(feed.latest.view).table
+    assert body["layout"] == "sheet"
+
+
+def test_the_moccasin_games_own_page_has_no_table(view):
+    content = board(view())
+    assert (content.layout, content.table) == ("live", "")
+    assert 'data-layout="live"' in template("live")
+    assert 'data-layout="sheet"' in template("sheet")
+
+
+def luminance(colour):
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, two):
+    high, low = sorted((luminance(one), luminance(two)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_players_stand_out_from_their_ground(scheme):
+    block = re.findall(r":root \{([^}]*--ground[^}]*)\}", CSS)[scheme]
+    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block))
+    for player in range(1, 9):
+        assert contrast(colours[f"p{player}"], colours["ground"]) >= 4.5
+        assert contrast(colours[f"p{player}"], colours["raised"]) >= 4.5
+        assert contrast(colours["on-team"], colours[f"p{player}"]) >= 4.5
+    assert contrast(colours["water"], colours["ground"]) >= 3

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from pi_controller.show.phrases import sentence
+from pi_controller.show.sheet_phrases import GAMES
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "show"))
+from played import NAMES, SETTINGS, play
+
+pytestmark = pytest.mark.chromium
+SIZES = [(320, 640), (820, 1180), (1366, 768), (1920, 1080)]
+EIGHT = {"players": "Ana,Bo,Chaska,Dawn,Eli,Fern,Gus,Hope"}
+WIDE = {"A": "W" * 40, "B": "日本" * 20}
+
+
+@pytest.fixture
+def open_page(chromium, server):
+    """Return a function that opens the live page; afterwards nothing may have been complained about on the console."""
+    contexts, complaints = [], []
+
+    def open_it(size):
+        context = chromium.new_context(viewport={"width": size[0], "height": size[1]})
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(server.url)
+        return page
+
+    yield open_it
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def wait_for(page, sentence):
+    page.wait_for_function("said => document.querySelector('[data-live=sentence]')?.textContent === said", arg=sentence)
+
+
+def test_the_table_changes_as_it_is_played_and_another_game_brings_its_own_page(open_page, feed):
+    page = open_page((1366, 768))
+    view = play("ojibwe", 5, 30, seq=2)
+    feed.publish(view)
+    wait_for(page, sentence(view))
+    assert page.locator("body").get_attribute("data-layout") == "sheet"
+    strokes = page.locator('[data-team="B"] .long .on')
+    assert strokes.count() == view.sheet["counters"]["B"]
+    after = play("ojibwe", 5, 31, seq=3)
+    feed.publish(after)
+    page.wait_for_function(
+        "n => document.querySelectorAll('[data-team=A] .long .on').length === n", arg=after.sheet["counters"]["A"]
+    )
+    ring = play("patol", 1, 20, {"players": ",".join(NAMES)}, seq=4)
+    feed.publish(ring)
+    wait_for(page, sentence(ring))
+    assert page.locator(".ring .stones circle").count() == 40
+    assert page.locator("[data-player='3'] bdi").inner_text() == "<b>Č</b>"
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_nothing_runs_over_the_side_and_it_fits_a_wide_screen(open_page, feed, size):
+    feed.publish(play("slahal", 1, 0, seq=2))
+    page = open_page(size)
+    for seq, game in enumerate(GAMES, 3):
+        plain = play(game, 4, 19, EIGHT if game in {"bageswin", "patol"} else {})
+        wide = play(game, 4, 19, SETTINGS[game][1], teams=WIDE)
+        for i, view in enumerate((plain, wide)):
+            feed.publish(msgspec.structs.replace(view, seq=10 * seq + i))
+            wait_for(page, sentence(view))
+            assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+            if size[0] > 1300 and view is plain:
+                assert page.evaluate("document.documentElement.scrollHeight") <= size[1], game
