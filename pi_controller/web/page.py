@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pi_controller.web.board import Board
 
 _TEMPLATES = Path(__file__).parent / "templates"
+_PLACE = re.compile(r"<!-- (\w+) -->\n")
 _STATE = re.compile(r'data-state="(\w+)"')
 _LIVE = re.compile(r'(<[^<>]*\bdata-live="(\w+)"[^<>]*>)(?=</)')
 _HTML = re.compile(r'(<[^<>]*\bdata-html="table"[^<>]*>)(?=</)')
@@ -25,8 +26,11 @@ _COUNT = re.compile(r'(<[^<>]*\bdata-count="(\w+)"[^<>]*>)(?=</)')
 
 @cache
 def template(name: str) -> str:
-    """Return the text of `templates/NAME.html`."""
-    return (_TEMPLATES / f"{name}.html").read_text("utf-8")
+    """Return `templates/frame.html` with its marked places filled from the parts of `templates/NAME.html`."""
+    parts = _PLACE.split((_TEMPLATES / f"{name}.html").read_text("utf-8"))[1:]
+    filled = dict(zip(parts[::2], parts[1::2], strict=True))
+    frame = (_TEMPLATES / "frame.html").read_text("utf-8")
+    return _PLACE.sub(lambda m: filled.get(m[1], ""), frame).replace("LAYOUT", name, 1)
 
 
 def sticks(lit: int, of: int) -> str:
