@@ -234,6 +234,7 @@ class BeadTracker:
         fit = self._fit(mean - base.offsets, use & base.known, noise)
         beads: list[Bead] = []
         sure = fit.sure
+        settled = bool(fit.beads)
         for found in fit.beads:
             field = found.field_at(self._fitter.sensors_mm)
             odds = base.in_favour(field) if sure else bead_baseline.FIRM
@@ -242,7 +243,9 @@ class BeadTracker:
             else:
                 beads.append(found.bead())
             sure = sure and abs(odds) > bead_baseline.DOUBT
-            base.firm = base.firm or (sure and abs(odds) > bead_baseline.FIRM)
+            settled = settled and sure and abs(odds) > bead_baseline.FIRM
+        # only now: one bead that is beyond doubt does not vouch for the next, which may be one taken away
+        base.firm = base.firm or settled
         if sure and not fit.beads:
             base.follow(mean, use, self._scans)
         return Beads(t, tuple(beads), sure and (base.firm or bool(fit.beads)))

@@ -302,3 +302,12 @@ def test_four_balls() -> None:
         mat.bead = None
     assert [(bead.pad, bead.marked) for bead in said[-1].found] == [(1, False), (2, True), (3, False), (4, False)]
     assert said[-1].sure
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_a_bead_that_lay_there_at_the_start_and_was_laid_elsewhere_is_not_two(seed: int) -> None:
+    mat = Mat(seed, offset=25.0, bead=spot(3, dx=26.0, dy=-15.0))
+    said = mat.rest(1)
+    said += mat.carry(spot(2, dx=8.0, dy=-13.0), 1.5)
+    said += mat.rest(2)
+    assert [beads for beads in said if beads.sure and len(beads.found) > 1] == []
