@@ -248,7 +248,8 @@ class BeadTracker:
         base.firm = base.firm or settled
         if sure and not fit.beads:
             base.follow(mean, use, self._scans)
-        return Beads(t, tuple(beads), sure and (base.firm or bool(fit.beads)))
+        # while a bead may hide in the baseline, its ghost may be one of several: then the judge is asked
+        return Beads(t, tuple(beads), sure and (base.firm or len(fit.beads) == 1))
 
     def _first(self, t: float, mean: Array, use: NDArray[np.bool_]) -> Beads:
         """Read without a baseline: the sensors' own scatter is all there is to go by."""
