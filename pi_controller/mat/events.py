@@ -5,21 +5,28 @@ The mat knows no game: a strike is a strike whether one is due or not. Times are
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
-
-class HandIn(msgspec.Struct, frozen=True, tag_field="event", tag="hand_in"):
-    """A hand went under a pad (1 to 4)."""
-
-    t: float
-    pad: int
+Side = Literal["hider", "hitter"]
+"""The edge of the mat that a hand came over, as the pin map names the touch strips."""
 
 
-class HandOut(msgspec.Struct, frozen=True, tag_field="event", tag="hand_out"):
-    """The hand came out again."""
+class HandIn(msgspec.Struct, frozen=True, tag_field="event", tag="hand_in", omit_defaults=True):
+    """A hand went under a pad (1 to 4), over the edge of `side`; None when that cannot be told."""
 
     t: float
     pad: int
+    side: Side | None = None
+
+
+class HandOut(msgspec.Struct, frozen=True, tag_field="event", tag="hand_out", omit_defaults=True):
+    """The hand came out again; `side` as it went in."""
+
+    t: float
+    pad: int
+    side: Side | None = None
 
 
 class Bead(msgspec.Struct, frozen=True, omit_defaults=True):
