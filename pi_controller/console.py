@@ -3,7 +3,10 @@
 toss A        hit / found / missed      answer 2        again        undo
 foul hider no_bead [last]               foul hitter time
 
-Any game takes its actions as its record writes them (`pi_controller.record.forms`): `guess left inside`, `throw 3`.
+Any game takes its actions as its record writes them (`pi_controller.record.forms`): `guess left inside`, `throw 3`. A
+throw takes one touch a piece: the first letter of each piece that shows red (bageswin: w f k b), of each moon and each
+white (plum stones: m w), the number of marked faces (patol), or 0 for none. A guess whose bones the mat has read needs
+no more than its signal: `guess left`.
 """
 
 from __future__ import annotations
@@ -12,13 +15,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from pi_controller.errors import MatError, UsageError
+from pi_controller.games.bageswin import PIECES
 from pi_controller.games.base import IllegalActionError, InvalidActionError
 from pi_controller.games.wording import nearest
 from pi_controller.record.forms import FORMS, said, spoken
 from pi_controller.record.model import RecordError
 from pi_controller.record.values import scan
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeCall, JudgeHideAgain, JudgeUndo
-from pi_controller.referee.settings import PLAYED
+from pi_controller.referee.story import HAMPA_APENA
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,6 +34,13 @@ HELP = """The judge can type: toss A | toss B | found [PAD] | missed [PAD] | fou
                     answer CHOICE | again (the hide starts over) | undo [REASON]"""
 """What can be typed where the mat plays along."""
 _OTHER_WORDS = "                    undo [REASON] | help (examples of what can be typed now)"
+_FLAGS = {"block", "mirror"}
+"""What a guess of slahal may be beside its signal."""
+_LETTERS = {
+    "bageswin": {piece[0]: (piece, count) for piece, count in PIECES.items()},
+    "plum_stone": {"m": ("moons", 2), "w": ("whites", 3)},
+}
+"""The letter of each kind of piece, with the score sheet's name for it and how many there are."""
 _STEPS = 12
 """So far into a game all its words have come up: eight players start before the first throw of patol."""
 
@@ -48,7 +59,7 @@ def understand(line: str, t: float, game: Game[Any]) -> JudgeCall:
         case ["undo", *reason]:
             return JudgeUndo(t, " ".join(reason))
         case words:
-            action = (_short(words) if game.name in PLAYED else None) or _action(line, game)
+            action = _short(game.name, words) or _action(line, game)
             return JudgeAction(t, action)
 
 
@@ -67,7 +78,7 @@ def say(table: Table, line: str, t: float) -> str:
 
 def help_for(game: Game[Any]) -> str:
     """Return what can be typed in `game`: for one that the judge alone keeps, examples of each of its words."""
-    if game.name in PLAYED:
+    if game.name == HAMPA_APENA:
         return HELP
     return f"The judge can type, for example: {' | '.join(_examples(game))}\n{_OTHER_WORDS}"
 
@@ -75,20 +86,36 @@ def help_for(game: Game[Any]) -> str:
 def help_now(table: Table) -> str:
     """Return what can be typed at the table now, one line for all actions that come to the same."""
     now = table.game.legal_actions(table.story.state)
-    if table.game.name in PLAYED or not now:
+    if table.game.name == HAMPA_APENA or not now:
         return help_for(table.game)
     return f"Now the judge can type, for example: {' | '.join(_lines(table.game, now))}\n{_OTHER_WORDS}"
 
 
-def _short(words: list[str]) -> dict[str, Json] | None:
-    """Return the action that the judge's shorthand for a hit says, or None where it is none."""
-    match words:
-        case [("found" | "missed") as word]:
+def _short(game: str, words: list[str]) -> dict[str, Json] | None:
+    """Return the action that the judge's shorthand says, or None where it is none."""
+    match game, words:
+        case "dakota", [("found" | "missed") as word]:
             return {"do": "hit", "found": word == "found"}
-        case [("found" | "missed") as word, pad] if pad.isdecimal():
+        case "dakota", [("found" | "missed") as word, pad] if pad.isdecimal():
             return {"do": "hit", "found": word == "found", "pad": int(pad[:9])}
+        case "slahal", ["guess", ("left" | "right" | "inside" | "outside") as signal, *more] if _FLAGS.issuperset(more):
+            return {"do": "guess", "signal": signal} | dict.fromkeys(more, True)
+        case (("bageswin" | "plum_stone" | "patol"), [pieces]):
+            return _thrown(game, pieces.lower())
         case _:
             return None
+
+
+def _thrown(game: str, pieces: str) -> dict[str, Json] | None:
+    """Return the throw that a word of one letter a piece says, or None where it says none."""
+    if game == "patol":
+        return {"do": "throw", "marked": int(pieces)} if pieces in {"0", "1", "2", "3"} else None
+    most = _LETTERS[game]
+    shown = {name: pieces.count(letter) for letter, (name, _) in most.items()}
+    known = pieces == "0" or sum(shown.values()) == len(pieces)
+    if not known or any(shown[name] > count for name, count in most.values()):
+        return None
+    return {"do": "throw", "red": shown} if game == "bageswin" else {"do": "throw", **shown}
 
 
 def _action(line: str, game: Game[Any]) -> dict[str, Json]:

@@ -14,7 +14,7 @@ import threading
 import time
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pi_controller.arguments import Parser
 from pi_controller.console import help_for, say
@@ -23,9 +23,9 @@ from pi_controller.drivers.serial_port import SerialPort, find_port
 from pi_controller.drivers.strips import MemoryStrip, NeoPixelStrip
 from pi_controller.errors import MatError
 from pi_controller.games.registry import game
-from pi_controller.mat.feel import Feel
 from pi_controller.pinmap import pinmap
-from pi_controller.referee.paper import referee_for
+from pi_controller.referee.referees import referee_for
+from pi_controller.sensing import feel_for
 from pi_controller.show.terminal import render_text
 from pi_controller.table.journal import Journal
 from pi_controller.table.settings import Settings, load
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pi_controller.drivers.ports import Buttons, Port, Strip
+    from pi_controller.games.base import Game
+    from pi_controller.mat.feel import Feel
+    from pi_controller.show.odds_bar import OddsBar
     from pi_controller.table.view import View
     from pi_controller.web.server import WebServer
 
@@ -55,7 +58,8 @@ def main(argv: Sequence[str]) -> int:
         clock = _clock()
         table = open_table(settings, clock())
         stack.callback(table.journal.close)
-        publish, server = _web(settings, table.view)
+        bar = odds_bar(settings, table.game)
+        publish, server = _web(settings, table.view, bar)
         if server is not None:
             server.start()
             stack.callback(server.stop)
@@ -63,7 +67,7 @@ def main(argv: Sequence[str]) -> int:
         daemon = Daemon(table, feel(settings), board(settings), _buttons(settings, clock), _strip(settings), publish)
         stack.callback(daemon.close)
         lines = _console(table) if sys.stdin.isatty() else queue.SimpleQueue[str]()
-        _drive(daemon, clock, lines, stop)
+        _drive(daemon, clock, lines, stop, bar)
     return 0
 
 
@@ -83,7 +87,7 @@ def open_table(settings: Settings, t: float) -> Table:
 
 def feel(settings: Settings) -> Feel:
     """Return the feel of the mat as `settings` want it."""
-    return Feel(settings.strikes.detector())
+    return feel_for(settings.game.name, settings.strikes.detector())
 
 
 def board(settings: Settings) -> Callable[[], Port] | None:
@@ -106,16 +110,29 @@ def _buttons(settings: Settings, clock: Callable[[], float]) -> Buttons | None:
         return None
     from pi_controller.drivers.buttons import GpioButtons  # noqa: PLC0415 - only a Pi has pins
 
-    return GpioButtons(settings.buttons.pins.model_dump(), clock, settings.buttons.settle_ms / 1000)
+    return GpioButtons({name: pin for name, pin in settings.buttons.pins if pin}, clock, settings.buttons.settle_ms / 1000)
 
 
-def _web(settings: Settings, view: View) -> tuple[Callable[[View], None] | None, WebServer | None]:
+def odds_bar(settings: Settings, rules: Game[Any]) -> OddsBar | None:
+    """Return the chances of winning at `rules`, solved now; None where they are not wanted, or there are none."""
+    if not settings.web.odds:
+        return None
+    from pi_controller.show.odds_bar import OddsBar, OddsError  # noqa: PLC0415 - they need scipy's solver
+
+    try:
+        return OddsBar(rules, settings.odds.first, settings.odds.second)
+    except OddsError as error:  # the game is played all the same
+        print(f"no chance of winning is shown: {error.what}", flush=True)
+        return None
+
+
+def _web(settings: Settings, view: View, bar: OddsBar | None) -> tuple[Callable[[View], None] | None, WebServer | None]:
     if not settings.web.enabled:
         return None, None
     from pi_controller.web.feed import Feed  # noqa: PLC0415 - a table without pages needs no web server
     from pi_controller.web.server import WebServer  # noqa: PLC0415
 
-    feed = Feed()
+    feed = Feed(bar.of if bar else None)
     feed.publish(view)
     return feed.publish, WebServer(feed, settings.web.host, settings.web.port)
 
@@ -138,7 +155,13 @@ def _console(table: Table) -> queue.SimpleQueue[str]:
     return lines
 
 
-def _drive(daemon: Daemon, clock: Callable[[], float], lines: queue.SimpleQueue[str], stop: threading.Event) -> None:
+def _drive(
+    daemon: Daemon,
+    clock: Callable[[], float],
+    lines: queue.SimpleQueue[str],
+    stop: threading.Event,
+    bar: OddsBar | None,
+) -> None:
     shown: View | None = None
     while not stop.is_set():
         daemon.step(clock())
@@ -146,7 +169,7 @@ def _drive(daemon: Daemon, clock: Callable[[], float], lines: queue.SimpleQueue[
             print(say(daemon.table, lines.get(), clock()))
         if daemon.table.view is not shown and sys.stdout.isatty():
             shown = daemon.table.view
-            print(render_text(shown), flush=True)
+            print(render_text(shown, chances=bar.of(shown) if bar else None), flush=True)
         if daemon.port is None:
             stop.wait(IDLE_S)
         else:

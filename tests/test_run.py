@@ -93,7 +93,7 @@ def test_a_second_table_on_the_same_journal_is_told(start, tmp_path):
 def test_a_game_without_sensors_is_kept_by_the_judge_alone(start, device):
     process, url = start(device, SLAHAL)
     view = seen(url)
-    assert (view["game"], view["phase"], view["link"], view["hider"]) == ("slahal", "play", False, None)
+    assert (view["game"], view["phase"], view["link"], view["hider"]) == ("slahal", "toss", False, None)
     assert view["teams"] == {"A": "Upper", "B": "Lower"}
     assert view["sheet"]["phase"] == "duel"
     process.send_signal(signal.SIGTERM)
@@ -104,7 +104,7 @@ def test_the_judge_types_is_killed_and_goes_on(start):
     judge, terminal = pty.openpty()
     try:
         process, url = start("none", SLAHAL, terminal)
-        os.write(judge, b"duel A yes B no\nguess left right\nguess left\n")
+        os.write(judge, b"duel A yes B no\nguess left right\nguess upwards\n")
         before = wait_for(url, seq=3)
         assert (before["calls"], before["sheet"]["sticks"]) == (["miss"], {"A": 8, "B": 3})
         process.kill()

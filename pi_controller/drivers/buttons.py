@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from gpiozero import DigitalInputDevice, Factory
 
-NAMES = ("ready", "shown", "toss_a", "toss_b")
+NAMES = ("ready", "shown", "toss_a", "toss_b", "left", "right", "inside", "outside")
 
 
 class GpioButtons:

@@ -14,19 +14,27 @@ Side = Literal["hider", "hitter"]
 
 
 class HandIn(msgspec.Struct, frozen=True, tag_field="event", tag="hand_in", omit_defaults=True):
-    """A hand went under a pad (1 to 4), over the edge of `side`; None when that cannot be told."""
+    """A hand went under a pad (1 to 4), over the edge of `side`; None when that cannot be told.
+
+    `sure` is false when it may have stopped at the edge, or the strips that would tell are out of order.
+    """
 
     t: float
     pad: int
     side: Side | None = None
+    sure: bool = True
 
 
 class HandOut(msgspec.Struct, frozen=True, tag_field="event", tag="hand_out", omit_defaults=True):
-    """The hand came out again; `side` as it went in."""
+    """The hand came out again; `side` as it went in.
+
+    `sure` is false when the hand went in unsurely, or may have been out and in again in between.
+    """
 
     t: float
     pad: int
     side: Side | None = None
+    sure: bool = True
 
 
 class Bead(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -66,7 +74,7 @@ class Blind(msgspec.Struct, frozen=True, tag_field="event", tag="blind"):
 
 
 class Button(msgspec.Struct, frozen=True, tag_field="event", tag="button"):
-    """A button at the mat was pressed: `toss_a`, `toss_b`, `ready` or `shown`."""
+    """A button at the mat was pressed: `toss_a`, `toss_b`, `ready`, `shown`, or a guess of slahal (`left` ...)."""
 
     t: float
     name: str

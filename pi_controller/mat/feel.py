@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pi_controller.link.messages import Field, Gap, LinkDown, LinkUp, Message, Piezo, Touch
 from pi_controller.mat.beads import BeadTracker
-from pi_controller.mat.events import Blind, HandOut, Link, MatEvent
+from pi_controller.mat.events import Blind, Link, MatEvent
 from pi_controller.mat.hands import HandDetector
 from pi_controller.mat.strikes import StrikeDetector, StrikeSettings
 from pi_controller.pinmap import pinmap
@@ -58,7 +58,7 @@ class Feel:
                 events = self._piezo(message)
             case Touch():
                 events = [*self.hands.feed(message)]
-                if any(isinstance(event, HandOut) for event in events):
+                if events:
                     self.beads.say_again(message.t)  # the referee goes by what lies there after the last hand
             case Field():
                 events = [*self.beads.feed(message)]

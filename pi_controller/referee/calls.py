@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pi_controller.games.base import IllegalActionError, InvalidActionError
 from pi_controller.referee import hits
-from pi_controller.referee.facts import Answer, Shown, Undone
+from pi_controller.referee.facts import Answer, Question, Shown, Undone
 
 if TYPE_CHECKING:
     from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
@@ -25,19 +25,24 @@ def act(turn: Turn, call: JudgeAction) -> None:
         turn.hide_again("the last hide was settled anew")
 
 
-def answer(turn: Turn, call: JudgeAnswer) -> None:
-    """Settle the open question."""
+def answered(turn: Turn, call: JudgeAnswer) -> Question:
+    """Settle the open question and return it; what the answer says is still to be done."""
     asked = turn.story.question
     if asked is None:
         raise IllegalActionError("nothing is asked", "enter what happened as an action")
     if call.answer not in asked.choices:
         raise InvalidActionError(f"that is no answer to {asked.about}", f"answer one of: {', '.join(asked.choices)}")
     turn.add(Answer(turn.t, asked.about, call.answer))
-    match call.answer:
+    return asked
+
+
+def follow(turn: Turn, asked: Question, answer: str) -> None:
+    """Do what an answer says in Hampa Apena."""
+    match answer:
         case "none":
             pass
         case "found" | "missed":
-            turn.play({"do": "hit", "found": call.answer == "found", "pad": asked.pads[0]}, "judge")
+            turn.play({"do": "hit", "found": answer == "found", "pad": asked.pads[0]}, "judge")
         case "foul":
             turn.foul(asked.foul, "judge")
         case "hide_again":
@@ -63,9 +68,10 @@ def undo(turn: Turn, call: JudgeUndo) -> None:
 def hide_again(turn: Turn, call: JudgeHideAgain) -> None:
     """Start the hide over, before its first hit."""
     story = turn.story
-    if story.phase not in ("hide", "check", "hit") or story.hits:
+    waiting = story.phase in ("hide", "check", "hit", "guess")
+    if not waiting or story.hits or story.opened:
         raise IllegalActionError(
-            "no hide is in progress" if story.phase in ("toss", "show", "over") else "the hide has had its first hit",
+            "the hide has had its first hit" if waiting else "no hide is in progress",
             "take back the hit first" if story.hits else "wait until the bead is hidden",
         )
     turn.hide_again(call.reason or "the judge said so")

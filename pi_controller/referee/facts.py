@@ -60,6 +60,13 @@ class HideAgain(msgspec.Struct, frozen=True, tag_field="kind", tag="hide_again",
     by: Source = "judge"
 
 
+class Lifted(msgspec.Struct, frozen=True, tag_field="kind", tag="lifted"):
+    """A hunter opened a pad, betting that the marked ball is not there (ojibwe)."""
+
+    t: float
+    pad: int
+
+
 class Struck(msgspec.Struct, frozen=True, tag_field="kind", tag="struck", omit_defaults=True):
     """A stroke was felt while one was due."""
 
@@ -78,7 +85,7 @@ class Done(msgspec.Struct, frozen=True, tag_field="kind", tag="action", omit_def
 
 
 class FoulSeen(msgspec.Struct, frozen=True, tag_field="kind", tag="foul"):
-    """A foul: `by` hider or hitter; the action that settles it follows."""
+    """A foul: `by` hider or hitter (or who throws); the action that settles it follows."""
 
     t: float
     foul: str
@@ -86,13 +93,17 @@ class FoulSeen(msgspec.Struct, frozen=True, tag_field="kind", tag="foul"):
 
 
 class Question(msgspec.Struct, frozen=True, tag_field="kind", tag="question", omit_defaults=True):
-    """The mat is unsure and asks the judge. `choices` are the answers it takes, `foul` the foul it may be."""
+    """The mat is unsure and asks the judge. `choices` are the answers it takes, `foul` the foul it may be.
+
+    `said` is the guess it is about, where it is about one.
+    """
 
     t: float
     about: str
     choices: tuple[str, ...] = ()
     pads: tuple[int, ...] = ()
     foul: str = ""
+    said: str = ""
 
 
 class Answer(msgspec.Struct, frozen=True, tag_field="kind", tag="answer"):
@@ -104,7 +115,10 @@ class Answer(msgspec.Struct, frozen=True, tag_field="kind", tag="answer"):
 
 
 class Reveal(msgspec.Struct, frozen=True, tag_field="kind", tag="reveal"):
-    """The hide is over: where the bead lay, and the nonce that opens the commitment (hex)."""
+    """The hide is over: where the bead lay, and the nonce that opens the commitment (hex).
+
+    In slahal `pad` has a digit for each unmarked bone: 13 says that they were on pads 1 and 3.
+    """
 
     t: float
     hide: int
@@ -146,6 +160,7 @@ Fact = (
     | Commit
     | Void
     | HideAgain
+    | Lifted
     | Struck
     | Done
     | FoulSeen

@@ -8,7 +8,7 @@ from pi_controller.referee.facts import Question, Source, Struck
 from pi_controller.referee.hide import bead_foul
 
 if TYPE_CHECKING:
-    from pi_controller.mat.events import Blind, Link, Strike
+    from pi_controller.mat.events import Strike
     from pi_controller.referee.turn import Turn
 
 
@@ -36,12 +36,6 @@ def hit(turn: Turn, pad: int, by: Source) -> None:
         turn.add(Question(turn.t, "found", ("found", "missed"), (pad,)))
     else:
         turn.play({"do": "hit", "found": bead.found(pad), "pad": pad}, by)
-
-
-def gap(turn: Turn, event: Blind | Link) -> None:  # noqa: ARG001 - whatever it was, the question is the same
-    """Something was missed: a stroke that nobody felt is the judge's to say."""
-    if turn.story.armed:
-        turn.add(Question(turn.t, "link_gap", ("none", *map(str, turn.story.pads_open))))
 
 
 def watch(turn: Turn) -> None:

@@ -14,7 +14,8 @@ from pi_controller.referee.judge import JudgeCall
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-BUTTONS = ("toss_a", "toss_b", "ready", "shown")
+BUTTONS = ("toss_a", "toss_b", "ready", "shown", "left", "right", "inside", "outside")
+"""The last four are the guesses of slahal."""
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 

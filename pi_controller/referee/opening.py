@@ -3,7 +3,8 @@
     SHA-256( "moccasin-mat/bead/1|" GAME "|" HIDE "|" PAD "|" NONCE )
 
 GAME is the game's name in UTF-8, HIDE and PAD are decimal numbers in ASCII, `|` is the byte 0x7C, NONCE is 32 raw
-bytes. The commitment and the nonce are written in lower case hex. With the nonce as 64 hex digits in `$n`:
+bytes. In slahal PAD has a digit for each unmarked bone, in order: 13 for pads 1 and 3. The commitment and the nonce
+are written in lower case hex. With the nonce as 64 hex digits in `$n`:
 
     { printf 'moccasin-mat/bead/1|dakota|12|3|'; printf %s "$n" | xxd -r -p; } | sha256sum
 """

@@ -24,7 +24,7 @@ class Senses:
     sealed: SealedBead | None = None
     link: bool | None = None
     restarted: bool = False
-    awaited: tuple[str, int, int] | None = None
+    awaited: tuple[str, int, int, int] | None = None
     since: float = 0.0
 
     def holds(self, story: Story) -> SealedBead | None:
@@ -48,6 +48,6 @@ class Senses:
 
     def wait(self, story: Story, t: float, afresh: bool = False) -> None:
         """Note since when the referee waits for what the story needs next (a reading, or a hit)."""
-        awaited = (story.phase, story.hide, len(story.hits)) if story.question is None else None
+        awaited = (story.phase, story.hide, len(story.hits), story.strokes) if story.question is None else None
         if awaited != self.awaited or afresh:
             self.awaited, self.since = awaited, t

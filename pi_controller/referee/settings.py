@@ -10,22 +10,26 @@ from pi_controller.errors import SettingsError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-PLAYED = ("dakota",)
-"""The games that are played on the mat. The others are kept by the judge alone (`paper`), and felt by no sensor."""
 Mode = Literal["automatic", "ask", "off"]
 PASS_FOULS = ("pad_skipped", "pad_twice")
 BEAD_FOULS = ("no_bead", "two_beads", "bead_off_mat")
-SENSED_FOULS = (*PASS_FOULS, *BEAD_FOULS, "time")
-"""What the mat and the clock can see, the first that applies first (booklet, chapters 2 and 12)."""
+SENSED_FOULS = (*PASS_FOULS, *BEAD_FOULS, "time", "rehide", "double_tap", "no_throw")
+"""What the mat and the clock can see, the first that applies first (booklet, chapters 2 and 12).
+
+`time` is also the end of a game of slahal, `rehide` a bone that moved after the hands were out; `double_tap` is the
+second tap of a turn in bageswin, `no_throw` in the plum stone game, whose source does not name it a foul.
+"""
+ASKED = ("no_throw",)
+"""What the judge is asked about unless the settings say otherwise; everything else is called by itself."""
 
 
 @dataclass(frozen=True)
 class RefereeSettings:
     """How the mat's findings are treated.
 
-    `fouls`: for each of `SENSED_FOULS` whether it is called by itself (`automatic`, also when not named), put to the
-    judge (`ask`) or left alone (`off`). `check_timeout_s`: how long after the hands are away the mat may look for the
-    bead before it asks. `hit_seconds`: time for each hit, or None.
+    `fouls`: for each of `SENSED_FOULS` whether it is called by itself (`automatic`, also when not named and not in
+    `ASKED`), put to the judge (`ask`) or left alone (`off`). `check_timeout_s`: how long after the hands are away the
+    mat may look for the bead before it asks. `hit_seconds`: time for each hit, or None.
     """
 
     fouls: Mapping[str, Mode] = field(default_factory=dict[str, Mode])
@@ -45,4 +49,4 @@ class RefereeSettings:
 
     def mode(self, kind: str) -> Mode:
         """Return how the foul `kind` is treated."""
-        return self.fouls.get(kind, "automatic")
+        return self.fouls.get(kind, "ask" if kind in ASKED else "automatic")

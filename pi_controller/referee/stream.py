@@ -19,19 +19,21 @@ from pi_controller.games.base import Game, IllegalActionError, InvalidActionErro
 from pi_controller.games.options import from_text
 from pi_controller.referee import lines
 from pi_controller.referee.facts import Done, Fact, LinkSeen, Undone
-from pi_controller.referee.referee import Referee
-from pi_controller.referee.settings import PLAYED, SENSED_FOULS, Mode, RefereeSettings
-from pi_controller.referee.story import Story, blank, tell_batch
+from pi_controller.referee.referees import REFEREES, referee_for
+from pi_controller.referee.settings import SENSED_FOULS, Mode, RefereeSettings
+from pi_controller.referee.telling import blank, tell_batch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from pi_controller.errors import MatError
+    from pi_controller.referee.keeper import Keeper
+    from pi_controller.referee.story import Story
 
 _HELP = """one line in:
   {"t": 3.2, "event": "hand_in" | "hand_out", "pad": 1}
   {"t": 9.0, "event": "beads", "found": [{"pad": 3, "marked": true}]}
-  {"t": 9.5, "event": "button", "name": "toss_a" | "toss_b" | "ready" | "shown"}
+  {"t": 9.5, "event": "button", "name": "toss_a" | "toss_b" | "ready" | "shown"}       slahal: also "left", "inside" ...
   {"t": 14.1, "event": "strike", "pads": [2]}
   {"t": 15.0, "event": "link", "up": false, "why": "..."}
   {"t": 20.0, "judge": "action", "action": {"do": "hit", "found": true}}
@@ -42,7 +44,7 @@ _HELP = """one line in:
 class Pipe:
     """One game refereed from lines; `out` is called with each object to print."""
 
-    def __init__(self, game: Game[Any], referee: Referee, out: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(self, game: Game[Any], referee: Keeper, out: Callable[[dict[str, Any]], None]) -> None:
         self.game = game
         self.story: Story = replace(blank(game), link=True)  # whoever writes events has a board
         self._referee = referee
@@ -100,7 +102,7 @@ class Pipe:
         return shown
 
 
-def run(game: Game[Any], referee: Referee, source: Iterable[bytes], out: TextIO) -> int:
+def run(game: Game[Any], referee: Keeper, source: Iterable[bytes], out: TextIO) -> int:
     """Referee one game; return 0 when every line could be taken, 2 otherwise. Blank lines are skipped."""
 
     def write(answer: dict[str, Any]) -> None:
@@ -119,7 +121,7 @@ def main(argv: Sequence[str]) -> int:
         "referee", "Judge mat events from standard input: a JSON object a line in, what follows a line out."
     )
     parser.formatter_class, parser.epilog = RawDescriptionHelpFormatter, _HELP
-    parser.add_argument("game", metavar="GAME", help=f"one of: {', '.join(PLAYED)}")
+    parser.add_argument("game", metavar="GAME", help=f"one of: {', '.join(REFEREES)}")
     parser.add_argument(
         "--set", metavar="OPTION=VALUE", action="append", default=[], help="choose an option of the game"
     )
@@ -137,7 +139,7 @@ def main(argv: Sequence[str]) -> int:
         fouls=cast("dict[str, Mode]", from_text(args.foul)),
         hit_seconds=float(seconds) if isinstance(seconds, int | float) else None,
     )
-    return run(game, Referee(game, settings, secrets.token_bytes), sys.stdin.buffer, sys.stdout)
+    return run(game, referee_for(game, settings, secrets.token_bytes), sys.stdin.buffer, sys.stdout)
 
 
 def _one_line(error: MatError) -> str:

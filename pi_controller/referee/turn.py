@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pi_controller.referee.facts import Commit, Done, Fact, FoulSeen, HideAgain, Reveal, Source, Void
 from pi_controller.referee.opening import NONCE_BYTES
 from pi_controller.referee.sealed import SealedBead
-from pi_controller.referee.story import Story, tell
+from pi_controller.referee.telling import tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pi_controller.games.base import Action, Game
     from pi_controller.referee.senses import Senses
     from pi_controller.referee.settings import RefereeSettings
+    from pi_controller.referee.story import Story
 
 
 class Turn:
@@ -51,11 +52,12 @@ class Turn:
     def play(self, action: Action, by: Source) -> None:
         """Take an action of the game; a hide it settles is opened. Raises the game's errors and adds nothing then."""
         _, calls = self.game.play(self.story.state, action)
+        hide = self.story.hide
         if action.get("do") == "foul":
             self.add(FoulSeen(self.t, str(action["kind"]), str(action["by"])))
         self.add(Done(self.t, dict(action), calls, by))
-        if self.story.phase in ("show", "over"):
-            self._open()
+        if self.story.phase in ("show", "over") or self.story.hide != hide:
+            self._open(hide)
 
     def foul(self, kind: str, by: Source) -> None:
         """Settle a foul: running out of time is the hitter's, all else the mat can see is the hider's."""
@@ -77,10 +79,10 @@ class Turn:
         self.void(why)
         self.add(HideAgain(self.t, why, by))
 
-    def _open(self) -> None:
+    def _open(self, hide: int) -> None:
         bead = self.sealed
         if bead is None:
             self.void("the mat no longer knows where the bead lay")
             return
         pad, nonce = bead.open()
-        self.add(Reveal(self.t, self.story.hide, pad, nonce))
+        self.add(Reveal(self.t, hide, pad, nonce))

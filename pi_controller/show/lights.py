@@ -85,7 +85,8 @@ def sticks(view: View, t: float) -> tuple[Rgb, ...]:
 def told(rows: Callable[[View, float], Rows]) -> Scene:
     """Return the scene of a game that is told by its score sheet, from the function that fills its rows.
 
-    It stands still under a notice. Without a sheet there is nothing to tell, and the sticks are shown.
+    It stands still under a notice, and while the mat looks for what is hidden: currents that change disturb it. Without
+    a sheet there is nothing to tell, and the sticks are shown.
     """
 
     def scene(view: View, t: float) -> tuple[Rgb, ...]:
@@ -93,7 +94,8 @@ def told(rows: Callable[[View, float], Rows]) -> Scene:
             return sticks(view, t)
         lights = pinmap().lights
         aside = view.phase == "halted" or view.question is not None
-        filled = rows(view, 0.0 if aside else t)
+        still = aside or view.phase in {"check", "hit", "guess"}
+        filled = rows(view, 0.0 if still else t)
         sizes = (lights.a, lights.b, lights.middle, lights.short)
         parts = [[*row[:size], *[DARK] * (size - len(row))] for row, size in zip(filled, sizes, strict=True)]
         if aside:

@@ -25,8 +25,11 @@ FOULS: Mapping[str, str] = {
     "left_position": mark("The hider left the place behind the pads."),
     "outside_help": mark("Someone outside the team helped."),
     "time": mark("The time to hit ran out."),
+    "rehide": mark("A bone moved after the hands were out."),
+    "double_tap": mark("The bowl was tapped twice in one turn."),
+    "no_throw": mark("The bowl was tapped twice in one turn."),
 }
-"""The fouls of chapter 12 in plain words."""
+"""The fouls of chapter 12 in plain words, and what the mat can see in the other games."""
 
 QUESTIONS: Mapping[str, str] = {
     "two_struck": mark("More than one pad was touched. Which was first?"),
@@ -38,6 +41,16 @@ QUESTIONS: Mapping[str, str] = {
     "passes_unsure": mark("The mat is not sure that the hand went under every pad once. Was it a foul?"),
     "foul": mark("The mat saw what may be a foul. Was it one?"),
     "found": mark("Was the bead found?"),
+    "balls": mark("There is not one ball under each pad, or not one marked. Play on?"),
+    "ball": mark("The mat did not see the balls. Under which pad did the marked ball lie?"),
+    "ball_moved": mark("The marked ball moved after it was hidden. Play on?"),
+    "opened": mark("The pad was opened. Did the marked ball lie there?"),
+    "opened_pad": mark("The stroke touched a pad that was opened. Which pad counts?"),
+    "too_many": mark("One more pad was lifted than may be opened. Play on?"),
+    "bones": mark("The mat does not see one bone for each holder. Play on by eye?"),
+    "actual": mark("The mat did not see the bones. Which guess would have caught them?"),
+    "hide_time": mark("The time to hide has run out. Play on?"),
+    "time": mark("The game's time has run out. Is the game over?"),
 }
 """What the mat asks the judge, by `Asked.about`."""
 
@@ -50,6 +63,11 @@ _CHOICES: Mapping[str, str] = {
     "foul": mark("a foul"),
     "hide_again": mark("hide again"),
     "play_on": mark("play on"),
+    "time": mark("the game is over"),
+    "left": mark("left"),
+    "right": mark("right"),
+    "inside": mark("inside"),
+    "outside": mark("outside"),
 }
 
 _STAKES: Mapping[str, str] = {

@@ -58,6 +58,14 @@ def sentence(view: View, language: str = "en") -> str:
     match view.game:
         case "ojibwe" if sheet["hider"] is None:
             return text("The coin toss: the winner hides first")
+        case "ojibwe" | "slahal" if view.phase == "check":
+            return text("Nothing moves: the mat looks")
+        case "ojibwe" if view.phase == "hit":
+            return text("{hunter} hunts: open a pad, or strike").format(**_teams(view, sheet["hider"], "hunter"))
+        case "ojibwe" if view.phase == "show":
+            return text("The balls are taken up; {hider} hides next").format(**_teams(view, sheet["hider"], "hunter"))
+        case "slahal" if view.phase == "guess":
+            return text("The hands are out: {guesser} guesses").format(**_teams(view, sheet["hiding"], "guesser"))
         case "ojibwe":
             return text("{hider} hides, {hunter} hunts").format(**_teams(view, sheet["hider"], "hunter"))
         case "slahal" if sheet["hiding"] is None:
@@ -69,6 +77,8 @@ def sentence(view: View, language: str = "en") -> str:
         case "patol" if sheet["thrower"] is None:
             waiting = next(horse["player"] for horse in sheet["horses"] if horse["river"] is None)
             return text("{player} chooses a river and a direction").format(player=_name(view, waiting))
+        case _ if view.strokes:
+            return text("{player} has thrown: what shows?").format(player=_name(view, sheet["thrower"]))
         case _:
             return text("{player} throws").format(player=_name(view, sheet["thrower"]))
 

@@ -59,7 +59,8 @@ def _ojibwe(view: View, language: str, width: int) -> list[Text]:
     for pad in PADS:
         high = pad == sheet["high"]
         pads.append(f"[{pad}] ", DIM).append(str(value(pad, sheet["high"])), BOLD)
-        pads.append(f" {text('high')}" if high else "", BOLD).append("   ")
+        pads.append(f" {text('high')}" if high else "", BOLD)
+        pads.append(f" {text('open')}" if pad in view.opened else "", DIM).append("   ")
     lines.append(fit(pads, width))
     lines.append(fit(label("  " + text("lives")).append(str(sheet["lives"]), BOLD), width))
     return lines

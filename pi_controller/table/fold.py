@@ -7,12 +7,13 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from pi_controller.referee.facts import Fact, LinkSeen, Undone
-from pi_controller.referee.story import Story, blank, tell_batch
+from pi_controller.referee.telling import blank, tell_batch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from pi_controller.games.base import Game
+    from pi_controller.referee.story import Story
 
 Batch = tuple[int, tuple[Fact, ...]]
 

@@ -31,8 +31,8 @@ from pi_controller.referee.facts import (
     Void,
 )
 from pi_controller.referee.opening import check
-from pi_controller.referee.settings import PLAYED
-from pi_controller.referee.story import Story, blank, tell_batch
+from pi_controller.referee.story import HAMPA_APENA, Story
+from pi_controller.referee.telling import blank, tell_batch
 from pi_controller.table.fold import batches, effective, undone
 from pi_controller.table.journal import Journal
 from pi_controller.table.record import is_journal, kept_in, written_in
@@ -80,7 +80,7 @@ def main(argv: Sequence[str]) -> int:
             raise JournalError(f"journal {journal.path.name} holds no game yet", "play first")
         game = registry.game(opened.game, opened.options)
         records = list(journal.records(args.to))
-    if game.name not in PLAYED and not args.json:  # no hides to tell it by: as its record tells it
+    if game.name != HAMPA_APENA and not args.json:  # no hides to tell it by: as its record tells it
         return _retold(args.file, kept_in(args.file), args.to, json=False)
     try:
         (_as_json if args.json else _as_text)(game, records, sys.stdout)

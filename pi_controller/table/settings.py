@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from pi_controller.errors import UsageError
+from pi_controller.games import odds
 from pi_controller.games.wording import shown
 from pi_controller.mat.strikes import StrikeSettings
 from pi_controller.pinmap import pinmap
@@ -83,6 +84,13 @@ def _options(value: object) -> object:
     return texts
 
 
+def _pin(number: int) -> int:
+    if number == 0 or 2 <= number <= 27:
+        return number
+    raise ValueError(f"must be a BCM number from 2 to 27, or 0 for no button, not {number}")
+
+
+Pin = Annotated[int, AfterValidator(_pin), Field(json_schema_extra={"takes": "0, or a whole number from 2 to 27"})]
 Name = Annotated[str, AfterValidator(_name), Field(json_schema_extra={"takes": "a name of 1 to 40 characters"})]
 Foul = Literal["automatic", "ask", "off"]
 
@@ -156,12 +164,16 @@ class StripsSection(Section):
 
 
 class ButtonPins(Section):
-    """BCM numbers; each button goes from its pin to ground."""
+    """BCM numbers; each button goes from its pin to ground. The guesses of slahal may be left out: 0 is no button."""
 
     ready: int = Field(default=_PI.buttons["ready"], ge=2, le=27, description="the hider: the bead is hidden")
     shown: int = Field(default=_PI.buttons["shown"], ge=2, le=27, description="the hider: the bead was shown")
     toss_a: int = Field(default=_PI.buttons["toss_a"], ge=2, le=27, description="the judge: A won the toss")
     toss_b: int = Field(default=_PI.buttons["toss_b"], ge=2, le=27, description="the judge: B won the toss")
+    left: Pin = Field(default=0, description="slahal, the guesser's left")
+    right: Pin = Field(default=0, description="slahal, the guesser's right")
+    inside: Pin = Field(default=0, description="slahal, the inside hands")
+    outside: Pin = Field(default=0, description="slahal, the outside hands")
 
     @model_validator(mode="after")
     def _different(self) -> ButtonPins:
@@ -169,6 +181,8 @@ class ButtonPins(Section):
         found: list[Fault] = []
         for key in type(self).model_fields:
             pin = getattr(self, key)
+            if pin == 0:
+                continue
             if pin in first:
                 found.append(Fault((key,), f"pin {pin} is taken by {first[pin]}"))
             first.setdefault(pin, key)
@@ -197,6 +211,19 @@ class WebSection(Section):
         json_schema_extra={"takes": "an address or a host name"},
     )
     port: int = Field(default=8080, ge=0, le=65535, description="0 takes any free one")
+    odds: bool = Field(
+        default=False,
+        description="show each side's chance of winning, on the page and in the terminal; a learning aid",
+    )
+
+
+class OddsSection(Section):
+    """How often a hit finds in the Dakota game, for the chances of winning. The defaults are luck alone."""
+
+    first: float = Field(
+        default=odds.FIRST, ge=0.01, le=0.99, description="the first hit of a hide finds with this chance"
+    )
+    second: float = Field(default=round(odds.SECOND, 4), ge=0.01, le=0.99, description="after a miss, the second one")
 
 
 class StrikesSection(Section):
@@ -235,7 +262,12 @@ class FoulsSection(Section):
     no_bead: Foul = Field(default="automatic", description="no bead lies under any pad")
     two_beads: Foul = Field(default="automatic", description="more than one bead lies on the mat")
     bead_off_mat: Foul = Field(default="automatic", description="the bead lies beside the pads")
-    time: Foul = Field(default="automatic", description="the game's hit_seconds ran out before the hit")
+    time: Foul = Field(
+        default="automatic", description="the game's hit_seconds ran out before the hit; in slahal, the game's minutes"
+    )
+    rehide: Foul = Field(default="automatic", description="slahal: a bone moved after the hands were out")
+    double_tap: Foul = Field(default="automatic", description="bageswin: the bowl was tapped twice in a turn")
+    no_throw: Foul = Field(default="ask", description="the plum stone game: the bowl was tapped twice in a turn")
 
 
 class RefereeSection(Section):
@@ -260,6 +292,7 @@ class Settings(Section):
     strips: StripsSection = Field(default_factory=StripsSection)
     buttons: ButtonsSection = Field(default_factory=ButtonsSection)
     web: WebSection = Field(default_factory=WebSection)
+    odds: OddsSection = Field(default_factory=OddsSection)
     strikes: StrikesSection = Field(default_factory=StrikesSection)
     referee: RefereeSection = Field(default_factory=RefereeSection)
 

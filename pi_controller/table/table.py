@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pi_controller.errors import JournalError, MatError
 from pi_controller.games import registry
 from pi_controller.referee.facts import Fact, Opened, Undone
-from pi_controller.referee.story import Story, blank, tell_batch
+from pi_controller.referee.telling import blank, tell_batch
 from pi_controller.table.fold import fold
 from pi_controller.table.view import View, view_of
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pi_controller.games.base import Game
     from pi_controller.mat.events import MatEvent
     from pi_controller.referee.judge import JudgeCall
+    from pi_controller.referee.story import Story
     from pi_controller.table.journal import Journal
 
 

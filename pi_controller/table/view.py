@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from pi_controller.referee.settings import PLAYED
+from pi_controller.referee.story import HAMPA_APENA
 
 if TYPE_CHECKING:
     from pi_controller.errors import MatError
     from pi_controller.games.base import Game
     from pi_controller.referee.story import Story
 
-Phase = Literal["toss", "hide", "check", "hit", "show", "play", "over", "halted"]
+Phase = Literal["toss", "hide", "check", "hit", "guess", "throw", "show", "over", "halted"]
 
 
 class Hit(msgspec.Struct, frozen=True):
@@ -44,11 +44,13 @@ class Opening(msgspec.Struct, frozen=True):
 class View(msgspec.Struct, frozen=True):
     """One picture of the table. `seq` is the last journal record folded in; counts are sticks.
 
-    `phase`: toss, hide (hands are passing), check (the mat looks), hit (one is owed), show (the bead is shown), over,
-    play (a game kept by the judge alone), halted (the journal cannot be written; `note` says what to do). `calls` are
-    the words called in the last hide that was hit (in phase play: for the last action), `hits` the hits of the hide in
-    progress or just settled, `foul` the foul that settled it. `sheet` is the state under the score sheet's keys: a game
-    kept by the judge alone has no hides, and is told by it.
+    `phase`: toss (duel, lot, horses' starts), hide (hands are passing), check (the mat looks), hit (one is owed),
+    guess (slahal), throw, show (the bead is shown), over, halted (the journal cannot be written; `note` says what to
+    do). `calls` are the words called in the last hide that was hit (in other games for the last action), `hits` the
+    hits of the hide in progress or just settled, `foul` the foul that settled it. `sheet` is the state under the score
+    sheet's keys, by which the games other than Hampa Apena are told; `opened` are the pads opened in this hide
+    (ojibwe), `strokes` the taps or thrusts since the last throw was entered, `ends` when the game's time is up (slahal,
+    seconds on the table's clock).
     """
 
     seq: int
@@ -74,13 +76,16 @@ class View(msgspec.Struct, frozen=True):
     opening: Opening | None = None
     link: bool = False
     note: str = ""
+    opened: tuple[int, ...] = ()
+    strokes: int = 0
+    ends: float | None = None
     sheet: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
 
 
 def view_of(game: Game[Any], story: Story, seq: int, halted: MatError | None = None) -> View:
     """Return the picture of `story`; with `halted`, of a table that stands still because of that error."""
     sheet, question = game.sheet(story.state), story.question
-    hides = sheet if game.name in PLAYED else {}
+    hides = sheet if game.name == HAMPA_APENA else {}
     note = story.note or story.link_why
     return View(
         seq=seq,
@@ -106,5 +111,16 @@ def view_of(game: Game[Any], story: Story, seq: int, halted: MatError | None = N
         opening=story.opening and Opening(**{name: getattr(story.opening, name) for name in Opening.__struct_fields__}),
         link=story.link is True,
         note=": ".join(filter(None, (halted.what, halted.todo))) if halted else note,
+        opened=story.opened,
+        strokes=story.strokes,
+        ends=_ends(game, story),
         sheet=sheet,
     )
+
+
+def _ends(game: Game[Any], story: Story) -> float | None:
+    """Return when the game's time is up, for a game that has one and has begun."""
+    minutes = game.settings.get("minutes")
+    if story.since is None or story.phase == "over" or not isinstance(minutes, int):
+        return None
+    return story.since + 60.0 * minutes

@@ -10,7 +10,7 @@ from pi_controller.referee.facts import Commit, Done, FoulSeen, HideAgain, Quest
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
 from pi_controller.referee.referee import Referee
 from pi_controller.referee.settings import RefereeSettings
-from pi_controller.referee.story import blank, tell_batch
+from pi_controller.referee.telling import blank, tell_batch
 
 
 class Seat:

@@ -1,19 +1,22 @@
 """Stories of hides in plain text, tests/scenarios: each line is something that happens, `->` what must follow from it.
 
 `= A 4, phase hit` states how the table stands. What follows must be told whole: an unlisted action, foul, question,
-seal or reveal fails the story as a missing one does.
+seal or reveal fails the story as a missing one does. A file plays Hampa Apena, or what its line `game NAME` says.
 """
 
 from pathlib import Path
 
 import pytest
 
+from pi_controller.console import understand
 from pi_controller.errors import MatError
+from pi_controller.games.options import from_text
 from pi_controller.games.registry import game
 from pi_controller.mat.events import Bead, Beads, Blind, Button, HandIn, HandOut, Link, Strike
-from pi_controller.referee.facts import Done, FoulSeen, Question, Reveal
+from pi_controller.record.forms import spoken
+from pi_controller.referee.facts import Done, FoulSeen, Lifted, Question, Reveal
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
-from pi_controller.referee.referee import Referee
+from pi_controller.referee.referees import referee_for
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.table.fold import fold
 from pi_controller.table.journal import Journal
@@ -25,9 +28,11 @@ SCENARIOS = sorted(
 QUIET = {"opened", "hand_pass", "ready", "struck", "answer", "link"}
 
 
-def told(fact):
+def told(fact, name):
     kind = fact.__struct_config__.tag
     match fact:
+        case Done(action=action, calls=calls) if name != "dakota":
+            return f"action {spoken(name, action)}" + (f": {', '.join(calls)}" if calls else "")
         case Done(action=action, calls=calls):
             action = dict(action)
             words = [action.pop("do")]
@@ -37,8 +42,11 @@ def told(fact):
             return f"action {' '.join(words)}" + (f": {', '.join(calls)}" if calls else "")
         case FoulSeen(foul=foul):
             return f"foul {foul}"
-        case Question(about=about, choices=choices, pads=pads, foul=foul):
-            return " ".join(["question", about, *filter(None, [foul]), *map(str, pads)]) + f": {' '.join(choices)}"
+        case Question(about=about, choices=choices, pads=pads, foul=foul, said=said):
+            asked = " ".join(["question", about, *filter(None, [foul, said]), *map(str, pads)])
+            return f"{asked}: {' '.join(choices)}"
+        case Lifted(pad=pad):
+            return f"opened {pad}"
         case Reveal(pad=pad):
             return f"reveal {pad}"
         case _:
@@ -67,13 +75,16 @@ class Scene:
 
     def sit(self):
         settings = RefereeSettings(fouls=self.fouls)
-        referee = Referee(self.game, settings, self.random_bytes)
+        referee = referee_for(self.game, settings, self.random_bytes)
         self.table = Table(self.journal, self.game, {"A": "Red", "B": "Blue"}, referee, self.t)
 
     def do(self, words):
         """Do what a line says; return the facts that follow."""
         if words[0] == "foul":
             self.fouls[words[1]] = words[2]
+            return []
+        if words[0] == "game":
+            self.game = game(words[1], from_text(words[2:]))
             return []
         self.start()
         self.t += 0.1
@@ -109,6 +120,8 @@ class Scene:
                 return JudgeAction(
                     self.t, {"do": "foul", "by": by, "kind": kind, **({"hide": hide[0]} if hide else {})}
                 )
+            case ["judge", *said] if self.game.name != "dakota":
+                return understand(" ".join(said), self.t, self.game)
             case ["judge", do, team]:
                 return JudgeAction(self.t, {"do": do, "winner": team})
         raise AssertionError(words)
@@ -120,10 +133,20 @@ class Scene:
                 return [Button(t, f"toss_{team.lower()}")]
             case ["hands"]:
                 return [event for pad in (1, 2, 3, 4) for event in self.events(["hand", str(pad)])]
-            case ["hand", "in", pad]:
-                return [HandIn(t, int(pad))]
-            case ["hand", "out", pad]:
-                return [HandOut(t, int(pad))]
+            case ["hand", "in", pad, *side]:
+                return [HandIn(t, int(pad), *side)]
+            case ["hand", "out", pad, *side]:
+                return [HandOut(t, int(pad), *side)]
+            case ["fists", "off", *pads]:
+                return [HandOut(t, int(pad), "hider") for pad in pads]
+            case ["fists", *pads]:
+                return [HandIn(t, int(pad), "hider") for pad in pads]
+            case ["balls", *balls]:
+                return [Beads(t, tuple(Bead(int(ball[0]), marked=ball.endswith("*")) for ball in balls))]
+            case ["bones", *pads]:
+                return [Beads(t, tuple(Bead(int(pad)) for pad in pads))]
+            case ["button", name]:
+                return [Button(t, name)]
             case ["hand", pad]:
                 return [HandIn(t, int(pad)), HandOut(t, int(pad))]
             case ["bead", "off"]:
@@ -151,8 +174,16 @@ class Scene:
     def stands(self, name):
         view = self.table.view
         if name in ("A", "B"):
-            return view.long[name]
-        return getattr(view, name)
+            return (view.long or view.sheet.get("counters") or view.sheet["sticks"])[name]
+        return getattr(view, name) if hasattr(view, name) and self.game.name == "dakota" else self.of_sheet(view, name)
+
+    def of_sheet(self, view, name):
+        if name == "armed":
+            return self.table.armed
+        if name in view.sheet and name != "phase":
+            return view.sheet[name]
+        told = getattr(view, name)
+        return " ".join(map(str, told)) if isinstance(told, tuple) else told
 
 
 def steps(text):
@@ -192,15 +223,17 @@ def test_scenario(path, scene):
             assert story is None or scene.table.story == story, where
             continue
         facts = scene.do(line.split()) if line else []
-        assert [told(fact) for fact in facts if fact.__struct_config__.tag not in QUIET] == expected, where
+        assert [told(fact, scene.game.name) for fact in facts if fact.__struct_config__.tag not in QUIET] == expected, (
+            where
+        )
         for state in states:
-            for name, value in (pair.split() for pair in state.split(",")):
+            for name, value in (pair.split(maxsplit=1) for pair in state.split(",")):
                 assert str(scene.stands(name)) == value, f"{where}: {name}"
         if scene.table:
             view = scene.table.view
-            assert sum(view.long.values()) + view.middle == 20, where
+            assert scene.game.name != "dakota" or sum(view.long.values()) + view.middle == 20, where
             assert fold(scene.game, scene.journal.read()) == scene.table.story, where
-            assert scene.table.armed == (view.phase == "hit" and view.question is None), where
+            assert scene.table.armed == (view.phase in ("hit", "throw") and view.question is None), where
 
 
 def test_there_are_scenarios():

@@ -11,6 +11,7 @@ from pi_controller.games import registry
 from pi_controller.show.sheet_phrases import GAMES
 from pi_controller.table.view import View
 
+PHASES = {"ojibwe": "hide", "slahal": "hide", "bageswin": "throw", "plum_stone": "throw", "patol": "throw"}
 NAMES = ("Ana", "Bo", "<b>Č</b>", "قبيلة", "日本日本", "W" * 40, "\u200b", "Ḣapéna")
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "ojibwe": [{}, {"start_counters": "split_10_10", "high_reset": "never"}, {"games": 12}],
@@ -28,7 +29,7 @@ def view_of(name: str, sheet: dict[str, Any], calls: tuple[str, ...] = (), **cha
         "game": name,
         "version": "1",
         "teams": {"A": "Big Coulee", "B": "Long Hollow"},
-        "phase": "over" if sheet["winner"] else "play",
+        "phase": "over" if sheet["winner"] else PHASES.get(name, "hide"),
         "hide": 0,
         "hider": None,
         "long": {},

@@ -40,7 +40,7 @@ def sticks(row):
 
 
 @MANY
-@given(views(), st.floats(0, 1e6), st.sampled_from(["play", "halted", "asked"]))
+@given(views(), st.floats(0, 1e6), st.sampled_from(["as it is", "halted", "asked"]))
 def test_a_frame_fits_the_strip_and_is_pure_and_frugal(view, t, how):
     if how == "halted":
         view = msgspec.structs.replace(view, phase="halted")

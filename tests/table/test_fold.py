@@ -5,7 +5,7 @@ import pytest
 from pi_controller.games.base import IllegalActionError
 from pi_controller.games.registry import game
 from pi_controller.referee.facts import Done, HandPass, LinkSeen, Opened, Shown, Undone
-from pi_controller.referee.story import blank
+from pi_controller.referee.telling import blank
 from pi_controller.table.fold import batches, effective, fold, undone
 
 DAKOTA = game("dakota")

@@ -13,9 +13,9 @@ from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link,
 from pi_controller.record.model import RecordError
 from pi_controller.referee.facts import Ready
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeUndo
-from pi_controller.referee.paper import referee_for
 from pi_controller.referee.referee import Referee
-from pi_controller.referee.settings import PLAYED
+from pi_controller.referee.referees import referee_for
+from pi_controller.referee.story import HAMPA_APENA
 from pi_controller.table.fold import fold
 from pi_controller.table.journal import Journal
 from pi_controller.table.replay import main
@@ -191,7 +191,7 @@ def test_what_is_wrong_in_a_record_is_told_beside_it(tmp_path, capsys):
         main([str(path)])
 
 
-@pytest.mark.parametrize("name", [name for name in registry.names() if name not in PLAYED])
+@pytest.mark.parametrize("name", [name for name in registry.names() if name != HAMPA_APENA])
 def test_a_game_kept_by_the_judge_is_told_as_its_record_tells_it(name, tmp_path, capsys):
     chance = random.Random(name)
     rules = registry.game(name)

@@ -1,0 +1,171 @@
+"""The referee of the Mille Lacs Moccasin game: four balls laid out, pads opened by the hunters, then one stroke.
+
+DGR-13, rules 3 to 6 and 16 to 18: the hunter may bet that the marked ball is not under a pad and lift it, and then
+strikes the one where it is. The regulation names no fouls of the hiders: what lies wrong is put to the judge.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_controller.mat.events import Beads, Button, HandIn, HandOut, MatEvent, Strike
+from pi_controller.referee.facts import Lifted, Question, Ready, Shown, Source, Struck
+from pi_controller.referee.keeper import Keeper
+
+if TYPE_CHECKING:
+    from pi_controller.referee.judge import JudgeAction
+    from pi_controller.referee.story import Story
+    from pi_controller.referee.turn import Turn
+
+PADS = [1, 2, 3, 4]
+
+
+class Hunting(Keeper):
+    """One table's referee for `ojibwe`."""
+
+    def _act(self, turn: Turn, call: JudgeAction) -> None:
+        turn.game.play(turn.story.state, call.action)
+        if call.action.get("do") == "hunt" and turn.story.phase == "show":
+            turn.add(Shown(turn.t))
+        turn.play(call.action, "judge")
+
+    def _answered(self, turn: Turn, asked: Question, answer: str) -> None:
+        match asked.about, answer:
+            case _, "none" | "no":
+                pass
+            case _, "hide_again":
+                turn.hide_again(asked.about)
+            case "ball_moved", "play_on":
+                turn.void("the marked ball moved")
+            case _, "play_on":
+                pass
+            case "opened", _:
+                _hunt(turn, None, asked.pads[0], "judge")
+            case "ball", pad:
+                _hunt(turn, asked.pads[0], int(pad), "judge")
+            case _, pad:
+                _hit(turn, int(pad), "judge")
+
+    def _felt(self, turn: Turn, event: MatEvent) -> None:
+        match event:
+            case HandIn() | HandOut():
+                self._hand(turn, event)
+            case Beads(sure=sure, found=found):
+                self._senses.reading = event
+                if turn.story.phase == "show" and sure and not found:
+                    turn.add(Shown(turn.t))
+            case Button(name=name):
+                _button(turn, name)
+            case Strike():
+                _strike(turn, event)
+            case _:
+                pass
+
+    def _hand(self, turn: Turn, event: HandIn | HandOut) -> None:
+        """A hand over the hunters' edge while the hit is due opens the pad; nobody else has a hand there then."""
+        senses, story = self._senses, turn.story
+        senses.moved()
+        senses.wait(story, turn.t, afresh=True)
+        if isinstance(event, HandOut):
+            senses.hands.pop(event.pad, None)
+            return
+        senses.hands[event.pad] = True
+        if story.phase == "hit" and story.armed and event.side != "hider" and event.pad not in story.opened:
+            _open(turn, event.pad)
+
+    def _look(self, turn: Turn) -> None:
+        senses, story = self._senses, turn.story
+        reading = senses.reading
+        if reading is None or senses.hands:
+            return
+        if story.phase == "check":
+            marked = _marked(reading) if sorted(ball.pad or 0 for ball in reading.found) == PADS else None
+            if marked is not None:
+                turn.seal(marked)
+            else:
+                _ask_what_lies(turn, "balls" if reading.sure else "no_reading")
+        elif story.phase == "hit" and reading.sure:
+            # an opened pad's ball may be taken out: only the marked one has to stay
+            marked, sealed = _marked(reading), turn.sealed
+            if sealed is None:
+                if marked is not None and not story.by_hand:
+                    turn.seal(marked)
+            elif marked is None or not sealed.found(marked):
+                turn.add(Question(turn.t, "ball_moved", ("play_on", "hide_again")))
+
+    def _limit(self, story: Story) -> float | None:
+        return self.settings.check_timeout_s if story.phase == "check" else None
+
+    def _overdue(self, turn: Turn) -> None:
+        _ask_what_lies(turn, "no_reading")
+
+
+def _marked(reading: Beads) -> int | None:
+    """Return the pad over the one marked ball, when a sure reading shows just one, on a pad."""
+    marked = [ball.pad for ball in reading.found if ball.marked]
+    return marked[0] if reading.sure and len(marked) == 1 else None
+
+
+def _ask_what_lies(turn: Turn, about: str) -> None:
+    turn.add(Question(turn.t, about, ("play_on", "hide_again")))
+
+
+def _button(turn: Turn, name: str) -> None:
+    match name, turn.story.phase:
+        case "toss_a" | "toss_b", "toss":
+            turn.play({"do": "toss", "winner": name[-1].upper()}, "sensor")
+        case "ready", "hide" | "show":
+            turn.add(Ready(turn.t))
+        case "shown", "show":
+            turn.add(Shown(turn.t))
+        case _:
+            pass
+
+
+def _open(turn: Turn, pad: int) -> None:
+    """Open a pad (rule 16): the hunt is over where the marked ball lies under it."""
+    most = turn.game.settings["max_open"]
+    assert isinstance(most, int)
+    if len(turn.story.opened) >= most:
+        if "too_many" not in turn.story.waived:
+            turn.add(Question(turn.t, "too_many", ("play_on", "hide_again"), (pad,)))
+        return
+    sealed = turn.sealed
+    turn.add(Lifted(turn.t, pad))
+    if sealed is None:
+        turn.add(Question(turn.t, "opened", ("yes", "no"), (pad,)))
+    elif sealed.found(pad):
+        _hunt(turn, None, pad, "sensor")
+
+
+def _strike(turn: Turn, event: Strike) -> None:
+    story = turn.story
+    if not story.armed:
+        return
+    turn.add(Struck(turn.t, event.pads, event.margin_db))
+    pad, *others = event.pads or (0,)
+    still = story.pads_open
+    if not event.sure or pad == 0:
+        about = "doubtful"
+    elif others:
+        about, still = "two_struck", tuple(each for each in event.pads if each in still)
+    elif pad not in still:
+        about = "opened_pad"
+    else:
+        _hit(turn, pad, "sensor")
+        return
+    turn.add(Question(turn.t, about, (*map(str, still), "none"), event.pads))
+
+
+def _hit(turn: Turn, pad: int, by: Source) -> None:
+    """Strike a pad: what the hunters pay goes by where the ball lay, which the judge says where nothing is sealed."""
+    sealed = turn.sealed
+    if sealed is None:
+        turn.add(Question(turn.t, "ball", tuple(map(str, turn.story.pads_open)), (pad,)))
+    else:
+        _hunt(turn, pad, sealed.open()[0], by)
+
+
+def _hunt(turn: Turn, hit: int | None, ball: int, by: Source) -> None:
+    action: dict[str, Any] = {"do": "hunt", "opened": list(turn.story.opened), "hit": hit, "ball": ball}
+    turn.play(action, by)

@@ -1,0 +1,172 @@
+"""What every referee does alike: the judge's word, the link, restarts, and the order in which things are concluded.
+
+A `Keeper` concludes; the journal makes it true. Everything public is in the `Story` it is given each time. What it
+keeps itself (`Senses`) is what nobody may know or what only the mat can say again; after a restart that memory is empty
+and `resume` says what follows from it. What is a game's own stands in its subclass.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+from pi_controller.mat.events import Beads, Blind, HandIn, HandOut, Link, MatEvent
+from pi_controller.referee import calls
+from pi_controller.referee.facts import Fact, LinkSeen, Question
+from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeCall, JudgeHideAgain, JudgeUndo
+from pi_controller.referee.senses import Senses
+from pi_controller.referee.settings import RefereeSettings
+from pi_controller.referee.turn import Turn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_controller.games.base import Game
+    from pi_controller.referee.story import Story
+
+
+class Keeper(ABC):
+    """One table's referee.
+
+    `random_bytes(n)` gives the nonces: `secrets.token_bytes` at a real table. All times are seconds of one clock.
+    """
+
+    def __init__(self, game: Game[Any], settings: RefereeSettings | None, random_bytes: Callable[[int], bytes]) -> None:
+        self.game = game
+        self.settings = settings or RefereeSettings()
+        self._random_bytes = random_bytes
+        self._senses = Senses()
+
+    def decide(self, story: Story, event: MatEvent | JudgeCall, t: float | None = None) -> list[Fact]:
+        """Return what follows from `event`, in order; nothing, when it means nothing now. `t` is now, if not `event.t`.
+
+        A mat event never raises. A judge's call raises `InvalidActionError` or `IllegalActionError`.
+        """
+        turn = self._turn(story, event.t)
+        self._senses.wait(story, event.t if t is None else t)
+        match event:
+            case JudgeUndo():
+                calls.undo(turn, event)
+                return turn.facts  # what follows is told of the story as it will be then: `tick`
+            case JudgeAction():
+                self._act(turn, event)
+            case JudgeAnswer():
+                self._answered(turn, calls.answered(turn, event), event.answer)
+            case JudgeHideAgain():
+                calls.hide_again(turn, event)
+            case Blind():
+                self._missed(turn, event, "samples were missing")
+            case Link():
+                self._link(turn, event)
+            case _:
+                self._felt(turn, event)
+        return self._finish(turn)
+
+    def tick(self, story: Story, t: float) -> list[Fact]:
+        """Return what follows from time having come to `t`, and from a story that changed by other means (an undo)."""
+        self._senses.wait(story, t)
+        turn = self._turn(story, t)
+        due = self.due(story)
+        if due is not None and t >= due:
+            self._overdue(turn)
+        return self._finish(turn)
+
+    def due(self, story: Story) -> float | None:
+        """Return when `tick` has something to say unless something happens first, or None."""
+        limit = self._limit(story) if story.question is None else None
+        return None if limit is None else self._senses.since + limit
+
+    def resume(self, story: Story, t: float) -> list[Fact]:
+        """Return what follows from a restart: hands were not felt, nothing is sealed, no board is there yet."""
+        why = "the controller restarted"
+        self._senses = Senses(restarted=True)
+        self._senses.wait(story, t)
+        turn = self._turn(story, t)
+        if story.link:
+            turn.add(LinkSeen(t, up=False, why=why))
+        if story.phase == "hide" and story.passes:
+            turn.hide_again(why, "restart")
+        turn.void(why)
+        return turn.facts
+
+    def sense(self, event: MatEvent) -> None:
+        """Remember what `event` says of the mat and conclude nothing: for a table that stands still."""
+        senses = self._senses
+        match event:
+            case HandIn() | HandOut():
+                senses.lost()
+            case Beads():
+                senses.reading = event
+            case Link(up=up):
+                senses.link = up
+                senses.lost()
+            case _:
+                pass
+
+    def catch_up(self, story: Story, t: float, why: str) -> list[Fact]:
+        """Return what follows from a table having stood still until `t`: like a gap on the link."""
+        turn = self._turn(story, t)
+        self._senses.wait(story, t, afresh=True)
+        link = self._senses.link
+        if link is not None and link != story.link:
+            turn.add(LinkSeen(t, link, why))
+        self._missed(turn, Blind(t, t), why)
+        return self._finish(turn)
+
+    # what is a game's own
+
+    @abstractmethod
+    def _act(self, turn: Turn, call: JudgeAction) -> None:
+        """Play the judge's action, or raise the game's error."""
+
+    @abstractmethod
+    def _answered(self, turn: Turn, asked: Question, answer: str) -> None:
+        """Do what the judge's answer says; it is one of the choices and is in the story already."""
+
+    @abstractmethod
+    def _felt(self, turn: Turn, event: MatEvent) -> None:
+        """Conclude from what the mat felt, or from a button."""
+
+    @abstractmethod
+    def _look(self, turn: Turn) -> None:
+        """Conclude from what lies on the mat, while nothing is asked."""
+
+    @abstractmethod
+    def _limit(self, story: Story) -> float | None:
+        """Return how long the story may wait for what it waits for, seconds, or None."""
+
+    @abstractmethod
+    def _overdue(self, turn: Turn) -> None:
+        """Conclude from the wait having been too long."""
+
+    def _missed(self, turn: Turn, event: Blind | Link, why: str) -> None:
+        """Samples are missing: a stroke that is due and that nobody felt is the judge's to say."""
+        del event, why
+        if turn.story.phase == "hit" and turn.story.armed:
+            turn.add(Question(turn.t, "link_gap", ("none", *map(str, turn.story.pads_open))))
+
+    # alike for all
+
+    def _turn(self, story: Story, t: float) -> Turn:
+        if story.commit is None:
+            self._senses.sealed = None  # opened or withdrawn, and written: an undo does not seal it again
+        return Turn(self.game, self.settings, self._random_bytes, senses=self._senses, story=story, t=t)
+
+    def _finish(self, turn: Turn) -> list[Fact]:
+        """Add what the mat's last reading says to the story as it is now."""
+        if turn.sealed is None:
+            turn.void("the mat no longer knows where the bead lies")
+        if turn.story.question is None:
+            self._look(turn)
+        self._senses.wait(turn.story, turn.t)
+        return turn.facts
+
+    def _link(self, turn: Turn, event: Link) -> None:
+        was, senses = turn.story.link, self._senses
+        if was is not False or event.up or event.why != turn.story.link_why:
+            turn.add(LinkSeen(turn.t, event.up, event.why))
+        back, senses.link = event.up and senses.restarted, event.up
+        senses.restarted = senses.restarted and not event.up
+        senses.lost()
+        if was or (was is False and event.up and not back):
+            self._missed(turn, event, event.why)

@@ -1,0 +1,33 @@
+"""Who referees which game."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_controller.referee.guessing import Guessing
+from pi_controller.referee.hunting import Hunting
+from pi_controller.referee.referee import Referee
+from pi_controller.referee.story import HAMPA_APENA, THROWN
+from pi_controller.referee.throwing import Throwing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_controller.games.base import Game
+    from pi_controller.referee.keeper import Keeper
+    from pi_controller.referee.settings import RefereeSettings
+
+REFEREES: dict[str, type[Keeper]] = {
+    HAMPA_APENA: Referee,
+    "ojibwe": Hunting,
+    "slahal": Guessing,
+    **dict.fromkeys(THROWN, Throwing),
+}
+
+
+def referee_for(game: Game[Any], settings: RefereeSettings | None, random_bytes: Callable[[int], bytes]) -> Keeper:
+    """Return who referees `game` at a table: with the mat where there is one, with the judge alone where not.
+
+    `settings` and `random_bytes` as for `Keeper`.
+    """
+    return REFEREES[game.name](game, settings, random_bytes)

@@ -1,0 +1,46 @@
+"""The fold from facts to a story, which state, resume, undo and replay are made of.
+
+How Hampa Apena's hides are told stands in `hide_story`, how the other games are in `sheet_story`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pi_controller.referee import hide_story, sheet_story
+from pi_controller.referee.facts import Answer, Done, Fact, HideAgain, Lifted, Opened, Question
+from pi_controller.referee.story import HAMPA_APENA, Story
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pi_controller.games.base import Game
+
+
+def blank(game: Game[Any]) -> Story:
+    """Return the story before its first fact."""
+    return Story(game.opening()) if game.name == HAMPA_APENA else sheet_story.blank(game)
+
+
+def tell(game: Game[Any], story: Story, fact: Fact) -> Story:
+    """Return the story after `fact`. Raises the game's errors for an action that it does not allow."""
+    match fact:
+        case Opened(teams=teams):
+            return replace(story, teams=tuple(sorted(teams.items())))
+        case Question():
+            return replace(story, question=fact)
+        case _ if game.name == HAMPA_APENA:
+            return hide_story.tell(game, story, fact)
+        case _:
+            return sheet_story.tell(game, story, fact)
+
+
+def tell_batch(game: Game[Any], story: Story, batch: int, facts: Iterable[Fact]) -> Story:
+    """Return the story after the facts of one batch of the journal."""
+    for fact in facts:
+        before, story = story, tell(game, story, fact)
+        by_judge = isinstance(fact, HideAgain) and fact.by == "judge"
+        if isinstance(fact, Done | Answer | Lifted) or by_judge or story.strokes > before.strokes:
+            story = replace(story, mark=batch)
+    return story

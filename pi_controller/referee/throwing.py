@@ -1,0 +1,82 @@
+"""The referee of bageswin, the plum stone game and patol: a stroke on a pad begins a throw, a person says what shows.
+
+A tap of the bowl on its pad, or the thrust of the sticks on the centre stone, is a stroke. A bowl is tapped once a
+turn: a second tap in bageswin is the double tap of DGR-13's last sheet. Fletcher does not speak of one in the plum
+stone game, so there the judge is asked. The sticks of patol may be thrust as often as they will.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_controller.mat.events import Button, MatEvent, Strike
+from pi_controller.referee.facts import FoulSeen, Question, Source, Struck
+from pi_controller.referee.keeper import Keeper
+
+if TYPE_CHECKING:
+    from pi_controller.referee.judge import JudgeAction
+    from pi_controller.referee.story import Story
+    from pi_controller.referee.turn import Turn
+
+SECOND_TAP = {"bageswin": "double_tap", "plum_stone": "no_throw"}
+"""What a second tap in a turn is, by the game."""
+RATTLE_S = 0.7
+"""Strokes so soon after a tap are the pieces in the bowl."""
+
+
+class Throwing(Keeper):
+    """One table's referee for a game of throws."""
+
+    _tapped_at = float("-inf")
+
+    def _act(self, turn: Turn, call: JudgeAction) -> None:
+        turn.play(call.action, "judge")
+
+    def _answered(self, turn: Turn, asked: Question, answer: str) -> None:
+        if answer == "foul":
+            _second_tap(turn, asked.foul, "judge")
+
+    def _felt(self, turn: Turn, event: MatEvent) -> None:
+        match event:
+            case Strike():
+                self._tap(turn, event)
+            case Button(name="toss_a" | "toss_b" as name) if self.game.name == "plum_stone":
+                if turn.story.phase == "toss":
+                    turn.play({"do": "lot", "first": name[-1].upper()}, "sensor")
+            case _:
+                pass
+
+    def _tap(self, turn: Turn, event: Strike) -> None:
+        story = turn.story
+        if story.phase != "throw" or story.question is not None or event.t - self._tapped_at < RATTLE_S:
+            return
+        kind = SECOND_TAP.get(self.game.name)
+        if not story.strokes:
+            if event.sure:  # the throw itself is entered by hand, so a tap that is in doubt changes nothing
+                self._tapped_at = event.t
+                turn.add(Struck(turn.t, event.pads, event.margin_db))
+            return
+        if kind is None or kind in story.waived or self.settings.mode(kind) == "off":
+            return
+        self._tapped_at = event.t
+        turn.add(Struck(turn.t, event.pads, event.margin_db))
+        if event.sure and self.settings.mode(kind) == "automatic":
+            _second_tap(turn, kind, "sensor")
+        else:
+            turn.add(Question(turn.t, "foul", ("foul", "play_on"), event.pads, foul=kind))
+
+    def _look(self, turn: Turn) -> None:
+        """Nothing lies on the mat that matters."""
+
+    def _limit(self, story: Story) -> float | None:
+        del story
+        return None
+
+    def _overdue(self, turn: Turn) -> None:
+        """Nobody is waited for."""
+
+
+def _second_tap(turn: Turn, kind: str, by: Source) -> None:
+    thrower: Any = turn.game.sheet(turn.story.state)["thrower"]
+    turn.add(FoulSeen(turn.t, kind, str(thrower)))
+    turn.play({"do": kind}, by)
