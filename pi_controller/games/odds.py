@@ -18,7 +18,9 @@ from pi_controller.games import registry
 from pi_controller.games.wording import listed
 
 if TYPE_CHECKING:
-    from pi_controller.games.base import Game
+    from collections.abc import Mapping
+
+    from pi_controller.games.base import Game, Json
     from pi_controller.games.options import Value
 
 FIRST = 1 / 4
@@ -75,6 +77,17 @@ class Odds(ABC):
         does not settle the chances yet (patol before the horses start).
         """
 
+    @abstractmethod
+    def of_sheet(self, sheet: Mapping[str, Json]) -> float | None:
+        """Return `of` for a state of this game under the score sheet's keys: looked up, never solved.
+
+        None once the game is over and where the state does not settle the chances yet. For use beside a game, after
+        `beside`.
+        """
+
+    def prepare(self) -> None:  # noqa: B027 - most solve all at once
+        """Solve now what would be solved only when it is asked for."""
+
     def chances(self, state: Any) -> dict[str, float]:
         """Return the chance of each player, by name."""
         one, two = self.players
@@ -91,6 +104,8 @@ class Odds(ABC):
 
 
 class _Module(Protocol):
+    def check(self, game: Game[Any], *, beside: bool) -> None: ...
+
     def solved(self, game: Game[Any], first: float, second: float) -> Odds: ...
 
 
@@ -99,18 +114,39 @@ def solve(game: Game[Any], first: float = FIRST, second: float = SECOND) -> Odds
 
     `first` and `second` are for dakota alone: the chance that the first hit of a hide finds the bead, and that the
     second does after the first missed. Nobody fouls. Thrown pieces fall on either side equally, each for itself.
-    Raises `OddsError` for a game that has no such chances.
+    Raises `OddsError` for a game that has no such chances, or is too big to solve.
     """
     for name, chance in (("first", first), ("second", second)):
         if not 0 <= chance <= 1:
             raise OddsError(f"the chance {name} cannot be {chance}", "a chance is a number from 0 to 1")
-    if game.name not in _MODULES:
-        raise OddsError(f"{game.name} has no exact chances: people decide it", f"there are some for {listed(_MODULES)}")
+    _module(game.name).check(game, beside=False)
     settings = tuple(sorted(game.settings.items(), key=lambda item: item[0]))
     return _solved(game.name, settings, first, second)
 
 
 @lru_cache(maxsize=32)
 def _solved(name: str, settings: tuple[tuple[str, Value], ...], first: float, second: float) -> Odds:
-    module = cast("_Module", import_module(_MODULES[name]))
-    return module.solved(registry.game(name, dict(settings)), first, second)
+    return _module(name).solved(registry.game(name, dict(settings)), first, second)
+
+
+def check_beside(game: Game[Any]) -> None:
+    """Raise `OddsError` where `beside` would for `game`; solves nothing."""
+    _module(game.name).check(game, beside=True)
+
+
+def beside(game: Game[Any], first: float = FIRST, second: float = SECOND) -> Odds:
+    """Return the chances of `game` with all of them solved, to be looked up while it is played.
+
+    As `solve`, but what takes many seconds or much memory is refused too: a table's computer is small and begins to
+    play soon. `python tests/benchmarks/odds_beside.py` measures what each game takes.
+    """
+    check_beside(game)
+    solved = solve(game, first, second)
+    solved.prepare()
+    return solved
+
+
+def _module(name: str) -> _Module:
+    if name not in _MODULES:
+        raise OddsError(f"{name} has no exact chances: people decide it", f"there are some for {listed(_MODULES)}")
+    return cast("_Module", import_module(_MODULES[name]))

@@ -24,10 +24,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pi_controller.games.base import Game
+    from pi_controller.games.base import Game, Json
 
 _LARGEST = 500
-"""Counters at most: the states grow with their square."""
+"""Counters at most: with a pile the states grow with their square."""
+_LARGEST_BESIDE = 200
+"""The same for use beside a game, where there is a pile."""
 _STONES = (2, 3)
 """Moon and star stones, white and black ones."""
 
@@ -52,8 +54,6 @@ class BowlOdds(Odds):
         self.assumed = "all pieces fall on either side equally, each for itself; every throw counts"
         self._total = total
         self._pile = pile
-        if total > _LARGEST:
-            raise OddsError(f"{total} are too many to solve for", f"choose at most {_LARGEST}")
         a, b = _holdings(total, pile=pile)
         self._at = np.full((total + 1, total + 1), -1)
         self._at[a, b] = np.arange(len(a))
@@ -80,6 +80,18 @@ class BowlOdds(Odds):
         if state.thrower is None:
             return (self._of(a, b, 0) + self._of(a, b, 1)) / 2
         return self._of(a, b, (one, two).index(state.thrower))
+
+    def of_sheet(self, sheet: Mapping[str, Json]) -> float | None:
+        """Return the chance that the first player wins; None once the game is over."""
+        if sheet["winner"]:
+            return None
+        if self._pile:
+            a, b = (sheet["counters"][player] for player in self.players)
+        else:
+            a, b = (player["sticks"] for player in sheet["players"])
+        if sheet["thrower"] is None:
+            return (self._of(a, b, 0) + self._of(a, b, 1)) / 2
+        return self._of(a, b, self.players.index(sheet["thrower"]))
 
     def openings(self) -> tuple[tuple[str, float], ...]:
         """Return the first thrower's and the other's chance."""
@@ -141,14 +153,21 @@ def _holdings(total: int, *, pile: bool) -> tuple[NDArray[Any], NDArray[Any]]:
     return a[order], b[order]
 
 
+def check(game: Game[Any], *, beside: bool) -> None:
+    """Raise `OddsError` where there are not two players, or too many counters."""
+    opening, pile = game.opening(), isinstance(game, PlumStone)
+    if isinstance(game, Bageswin) and len(opening.players) != 2:
+        raise OddsError("the chances of bageswin are for two players", "choose two players")
+    largest = _LARGEST_BESIDE if beside and pile else _LARGEST
+    if opening.sticks.total > largest:
+        raise OddsError(f"{opening.sticks.total} are too many to solve for", f"choose at most {largest}")
+
+
 def solved(game: Game[Any], first: float, second: float) -> Odds:  # noqa: ARG001 - nobody hits here
     """Return the chances of a plum stone or bageswin game for two."""
     if isinstance(game, PlumStone):
         total = game.opening().sticks.total
         return BowlOdds(game, total, pile=True, throws=fair(_STONES, plum_stone.VALUES))
     assert isinstance(game, Bageswin)
-    opening = game.opening()
-    if len(opening.players) != 2:
-        raise OddsError("the chances of bageswin are for two players", "choose two players")
     throws = fair(PIECES.values(), VALUES[str(game.settings["table"])])
-    return BowlOdds(game, opening.sticks.total, pile=False, throws=throws)
+    return BowlOdds(game, game.opening().sticks.total, pile=False, throws=throws)

@@ -19,11 +19,12 @@ from pi_controller.games.odds_chain import Chain, sparse
 from pi_controller.games.sticks import Sticks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from pi_controller.games.base import Game
+    from pi_controller.games.base import Game, Json
 
 _MOST_POINTS = 99
+_MODES: dict[str, Mode] = {"sahdogan": "sahdogan", "yawapi": "yawapi", "eyeya": "eyeya"}
 Key = tuple[Team | None, Sticks, Mode, Owed | None]
 """All of a moment that what follows depends on, but for the score."""
 
@@ -73,6 +74,19 @@ class DakotaOdds(Odds):
         if key not in self._index:
             self._grow([*map(_moment, self._index), _moment(key)])
         return float(self._chances[state.short[0], state.short[1], self._index[key]])
+
+    def of_sheet(self, sheet: Mapping[str, Json]) -> float | None:
+        """Return the chance that team A wins; None once the game is over, or where no hit or foul leads."""
+        if sheet["winner"]:
+            return None
+        if sheet["hider"] is None:
+            return self.of(self.game.opening())
+        held, short = sheet["long"], sheet["short"]
+        sticks = Sticks.of(A=held["A"], B=held["B"], **{MIDDLE: sheet["middle"]})
+        at = self._index.get((sheet["hider"], sticks, _MODES.get(sheet["situation"], "ordinary"), sheet["owed"]))
+        if at is None or max(short.values()) >= self._points:
+            return None
+        return float(self._chances[short["A"], short["B"], at])
 
     def openings(self) -> tuple[tuple[str, float], ...]:
         """Return the hider's and the hitter's chance after the toss."""
@@ -134,6 +148,10 @@ class DakotaOdds(Odds):
             chances[a, b] = chain.solve(by_a @ chances[a + 1, b].T + by_b @ chances[a, b + 1].T).T
         self.residual = chain.residual
         return chances
+
+
+def check(game: Game[Any], *, beside: bool) -> None:
+    """Raise nothing: every Dakota game is small."""
 
 
 def solved(game: Game[Any], first: float, second: float) -> Odds:

@@ -17,11 +17,15 @@ from pi_controller.games.odds_chain import Chain
 from pi_controller.games.patol import AGAIN, DIRECTIONS, RIVERS, STONES, THROWS, Direction, Horse, Patol, River, State
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
-    from pi_controller.games.base import Game
+    from pi_controller.games.base import Game, Json
 
 _MOST_CIRCUITS = 2
+_MOST_CIRCUITS_BESIDE = 1
+"""For use beside a game; two take most of a minute to solve for every start."""
 _STICKS = 3
 Start = tuple[int, int]
 """Where the second horse starts, in notches ahead of the first as the first runs; 1 if it runs the same way, or -1."""
@@ -35,12 +39,8 @@ class PatolOdds(Odds):
         self.assumed = "each stick falls marked side up with chance 1/2"
         self.residual = 0.0
         self._names = tuple(horse.player for horse in game.opening().horses)
-        if len(self._names) != 2:
-            raise OddsError("the chances of patol are for two players", "choose two players")
         circuits = game.settings["circuits"]
         assert isinstance(circuits, int)
-        if circuits > _MOST_CIRCUITS:
-            raise OddsError(f"{circuits} circuits are too many to solve for", f"choose at most {_MOST_CIRCUITS}")
         self._course = STONES * circuits
         self._throws = {
             value: comb(_STICKS, marked) / 2**_STICKS
@@ -64,6 +64,19 @@ class PatolOdds(Odds):
             raise OddsError(f"a horse has run the {self._course} notches of the course", "choose more circuits")
         thrower = self._names.index(state.thrower)
         return float(self._solved(_start(one, two))[thrower, one.progress, two.progress])
+
+    def of_sheet(self, sheet: Mapping[str, Json]) -> float | None:
+        """Return the chance that the first player wins; None before both have started and once the game is over."""
+        if sheet["winner"] or sheet["thrower"] is None:
+            return None
+        one, two = (
+            Horse(*(told[key] for key in ("player", "river", "direction", "progress"))) for told in sheet["horses"]
+        )
+        return float(self._solved(_start(one, two))[self._names.index(sheet["thrower"]), one.progress, two.progress])
+
+    def prepare(self) -> None:
+        """Solve every way to start."""
+        self.page()
 
     def openings(self) -> tuple[tuple[str, float], ...]:
         """Return the first thrower's and the other's chance, where both horses start at one river the same way."""
@@ -139,6 +152,17 @@ def _start(one: Horse, two: Horse) -> Start:
         raise OddsError("the chances depend on where the horses start", "let both start first")
     way = DIRECTIONS[one.direction]
     return (RIVERS[two.river] - RIVERS[one.river]) * way % STONES, way * DIRECTIONS[two.direction]
+
+
+def check(game: Game[Any], *, beside: bool) -> None:
+    """Raise `OddsError` where there are not two players, or too many circuits."""
+    if len(game.opening().horses) != 2:
+        raise OddsError("the chances of patol are for two players", "choose two players")
+    circuits, most = game.settings["circuits"], _MOST_CIRCUITS_BESIDE if beside else _MOST_CIRCUITS
+    if isinstance(circuits, int) and circuits > most:
+        raise OddsError(
+            f"{circuits} circuits are too many to solve for", f"choose {'one' if most == 1 else f'at most {most}'}"
+        )
 
 
 def solved(game: Game[Any], first: float, second: float) -> Odds:  # noqa: ARG001 - nobody hits here

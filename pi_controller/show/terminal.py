@@ -15,11 +15,11 @@ from rich.text import Text
 
 from pi_controller.games.base import other
 from pi_controller.pinmap import pinmap
-from pi_controller.show import phrases
+from pi_controller.show import odds_bar, phrases
 from pi_controller.show.i18n import catalogue
 from pi_controller.show.lights import frame
 from pi_controller.show.lines import GROUP, NARROW, WIDE, fit, label, solid
-from pi_controller.show.names import ISOLATES, team_name
+from pi_controller.show.names import ISOLATES, player_name, team_name
 from pi_controller.show.paint import GAMMA, OWED, TEAM_A, TEAM_B
 from pi_controller.show.sheet_phrases import told_by_sheet
 from pi_controller.show.terminal_sheets import DRAWN
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from rich.console import ConsoleOptions, RenderResult
 
     from pi_controller.drivers.ports import Rgb
+    from pi_controller.show.odds_bar import Chances
     from pi_controller.table.view import View
 
 _ASCII = str.maketrans(
@@ -54,33 +55,41 @@ _ASCII = str.maketrans(
 
 
 class Table:
-    """One view as a rich renderable, also for `rich.live.Live`; `t` seconds as for `lights.frame`."""
+    """One view as a rich renderable, also for `rich.live.Live`; `t` seconds as for `lights.frame`.
 
-    def __init__(self, view: View, t: float = 0.0, *, language: str = "en") -> None:
+    `chances` of winning stand below where they are given.
+    """
+
+    def __init__(self, view: View, t: float = 0.0, *, language: str = "en", chances: Chances | None = None) -> None:
         self.view = view
         self.t = t
         self.language = language
+        self.chances = chances
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield the lines, each no wider than the console."""
-        for line in _lines(self.view, self.t, self.language, options.max_width):
+        width = options.max_width
+        lines = _lines(self.view, self.t, self.language, width)
+        if self.chances is not None:
+            lines += [Text(""), *_wrapped(_odds(self.view, self.chances, self.language), width, 2)]
+        for line in lines:
             if options.ascii_only:
                 line.plain = line.plain.translate(_ASCII)
             yield line
 
 
-def render(view: View, t: float = 0.0, *, language: str = "en") -> Table:
+def render(view: View, t: float = 0.0, *, language: str = "en", chances: Chances | None = None) -> Table:
     """Return the view as something rich can print."""
-    return Table(view, t, language=language)
+    return Table(view, t, language=language, chances=chances)
 
 
-def render_text(view: View, width: int = 80, *, language: str = "en") -> str:
+def render_text(view: View, width: int = 80, *, language: str = "en", chances: Chances | None = None) -> str:
     """Return the view as plain lines of at most `width` cells, for logs: no colour, no control characters."""
     console = Console(
         file=io.StringIO(), width=width, no_color=True, force_terminal=False, color_system=None, legacy_windows=False
     )
     with console.capture() as said:
-        console.print(Table(view, language=language))
+        console.print(Table(view, language=language, chances=chances))
     return "\n".join(line.rstrip() for line in said.get().splitlines()) + "\n"
 
 
@@ -185,3 +194,14 @@ def _said(view: View, language: str) -> list[Text]:
     for line in said:
         line.plain = ISOLATES.sub("", line.plain)
     return said
+
+
+def _odds(view: View, chances: Chances, language: str) -> Text:
+    """Return each side's mark and chance of winning, then what the chances take for granted."""
+    dim = Style(dim=True)
+    said = Text.assemble((catalogue(language).gettext("Chance of winning"), dim), "  ")
+    shown = zip(("●", "■"), (TEAM_A, TEAM_B), chances.players, odds_bar.percents(chances, language), strict=True)
+    for number, (shape, light, player, percent) in enumerate(shown, 1):
+        who = f"{shape} {player}" if chances.teams else f"{number} {ISOLATES.sub('', player_name(view, player))}"
+        said.append(f"{who} {percent}", solid(light)).append("  ")
+    return said.append(odds_bar.basis(chances, language), dim)

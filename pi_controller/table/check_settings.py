@@ -27,6 +27,17 @@ def used(settings: Settings) -> str:
     return "\n".join(_used(settings, Settings(), ())) + "\n"
 
 
+def no_odds(settings: Settings) -> str:
+    """Return why the table's game has no chances of winning to show, or nothing where it has."""
+    from pi_controller.games import odds, registry  # noqa: PLC0415 - numpy's loading is not always needed
+
+    try:
+        odds.check_beside(registry.game(settings.game.name, settings.game.options))
+    except odds.OddsError as error:
+        return f"[web] odds shows nothing here: {error.what}; {error.todo}"
+    return ""
+
+
 def main(argv: Sequence[str]) -> int:
     """Check a file, or print the example. `SettingsError` lists all faults."""
     parser = Parser("check-settings", "Check a settings file: print what will be used, or every fault with its line.")
@@ -42,6 +53,8 @@ def main(argv: Sequence[str]) -> int:
         return 0
     settings = Settings() if args.file is None else load(Path(args.file))
     print("ok")
+    if settings.web.odds and (missing := no_odds(settings)):
+        print(f"note: {missing}")
     print(used(settings), end="")
     return 0
 

@@ -59,7 +59,9 @@ def create_app(
         latest = feed.latest
         if latest is None:
             return HTMLResponse(template("waiting"), 503, {"retry-after": "2"})
-        return HTMLResponse(page(board(latest.view, language), language=language, as_of=f"{now():%H:%M:%S}"))
+        return HTMLResponse(
+            page(board(latest.view, language, latest.chances), language=language, as_of=f"{now():%H:%M:%S}")
+        )
 
     async def events(request: Request) -> Response:
         if request.method == "HEAD":

@@ -13,9 +13,9 @@ import msgspec
 
 from pi_controller.games.base import other
 from pi_controller.pinmap import pinmap
-from pi_controller.show import phrases
+from pi_controller.show import odds_bar, phrases
 from pi_controller.show.i18n import catalogue
-from pi_controller.show.names import team_name
+from pi_controller.show.names import player_name, team_name
 from pi_controller.show.sheet_phrases import told_by_sheet
 from pi_controller.show.words import game_name, word
 from pi_controller.web.tables import TABLES
@@ -23,6 +23,7 @@ from pi_controller.web.tables import TABLES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pi_controller.show.odds_bar import Chances
     from pi_controller.table.view import View
 
 CALLS = 3
@@ -40,11 +41,11 @@ class Board(msgspec.Struct, frozen=True):
     table: str = ""
 
 
-def board(view: View, language: str = "en") -> Board:
-    """Return the page's content for `view` in `language`."""
+def board(view: View, language: str = "en", chances: Chances | None = None) -> Board:
+    """Return the page's content for `view` in `language`, with the `chances` of winning where they are given."""
     text = catalogue(language).gettext
     if told_by_sheet(view):
-        return _sheet_board(view, language)
+        return _sheet_board(view, language, chances)
     texts = _labels(text)
     marks = {"phase": view.phase, "link": "up" if view.link else "down", "note": "yes" if view.note else ""}
     texts |= {
@@ -71,10 +72,11 @@ def board(view: View, language: str = "en") -> Board:
         "short_a": (view.short.get("A", 0), slots),
         "short_b": (view.short.get("B", 0), slots),
     }
-    return Board(texts, marks, {key: (max(0, min(n, of)), of) for key, (n, of) in counts.items()})
+    told = {key: (max(0, min(n, of)), of) for key, (n, of) in counts.items()}
+    return Board(texts, marks, told | _odds(view, chances, texts, marks, language))
 
 
-def _sheet_board(view: View, language: str) -> Board:
+def _sheet_board(view: View, language: str, chances: Chances | None) -> Board:
     text = catalogue(language).gettext
     told = view.question is not None or "value" in view.sheet  # the table itself shows what the last throw was worth
     stake = "" if told else phrases.stake(view, language)
@@ -92,7 +94,8 @@ def _sheet_board(view: View, language: str) -> Board:
     marks = {"phase": view.phase, "link": "", "note": "yes" if view.note else "", "stake": "yes" if stake else ""}
     _question(view, texts, marks, language)
     _calls(view, texts, marks, language)
-    return Board(texts, marks, {}, "sheet", TABLES[view.game](view, language))
+    counts = _odds(view, chances, texts, marks, language)
+    return Board(texts, marks, counts, "sheet", TABLES[view.game](view, language))
 
 
 def _labels(text: Callable[[str], str]) -> dict[str, str]:
@@ -191,3 +194,22 @@ def _seal(view: View, texts: dict[str, str], marks: dict[str, str], text: Callab
         texts |= {"opened": text("opened: pad {pad}").format(pad=opened.pad), "nonce": opened.nonce}
     elif shown:
         marks["seal"], texts["opened"] = "sealed", text("not yet opened")
+
+
+def _odds(
+    view: View, chances: Chances | None, texts: dict[str, str], marks: dict[str, str], language: str
+) -> dict[str, tuple[int, int]]:
+    """Tell each side's chance of winning, and how much of the bar is the first one's; nothing where it is not shown."""
+    marks["odds"] = "" if chances is None else "yes"
+    texts |= {"label_odds": "", "odds_basis": ""}
+    texts |= {f"odds_{part}_{side}": "" for part in ("mark", "name", "chance") for side in "ab"}
+    if chances is None:
+        return {"odds": (0, 0)}
+    texts["label_odds"] = catalogue(language).gettext("Chance of winning")
+    texts["odds_basis"] = odds_bar.basis(chances, language)
+    told = zip("ab", "12", chances.players, odds_bar.percents(chances, language), strict=True)
+    for side, number, player, percent in told:
+        texts[f"odds_mark_{side}"] = player if chances.teams else number
+        texts[f"odds_name_{side}"] = player_name(view, player)
+        texts[f"odds_chance_{side}"] = percent
+    return {"odds": (chances.percents[0], 100)}

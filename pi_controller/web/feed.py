@@ -12,16 +12,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_controller.show.odds_bar import Chances
     from pi_controller.table.view import View
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Snapshot:
-    """A published view. `number` counts publications from 1; `amended`: the one before had the same `seq`."""
+    """A published view. `number` counts publications from 1; `amended`: the one before had the same `seq`.
+
+    `chances` of winning are beside the view where the table shows them: they follow from it and are no part of it.
+    """
 
     number: int
     view: View
     amended: bool
+    chances: Chances | None = None
 
     @property
     def id(self) -> str:
@@ -74,9 +81,13 @@ class Subscription:
 
 
 class Feed:
-    """Holds the newest view and wakes the watchers. `publish` may be called from any thread and waits for nobody."""
+    """Holds the newest view and wakes the watchers. `publish` may be called from any thread and waits for nobody.
 
-    def __init__(self) -> None:
+    `chances` looks up what a view's chances of winning are (`OddsBar.of`); without it no page shows any.
+    """
+
+    def __init__(self, chances: Callable[[View], Chances | None] | None = None) -> None:
+        self._chances = chances
         self._lock = threading.Lock()
         self._latest: Snapshot | None = None
         self._watchers: set[Subscription] = set()
@@ -98,7 +109,8 @@ class Feed:
             if before is not None and before.view == view:
                 return
             amended = before is not None and before.view.seq == view.seq
-            self._latest = Snapshot(before.number + 1 if before else 1, view, amended)
+            chances = self._chances(view) if self._chances is not None else None
+            self._latest = Snapshot(before.number + 1 if before else 1, view, amended, chances)
             for watcher in self._watchers:
                 watcher.wake()
 

@@ -28,7 +28,7 @@ def retry_ms(number: int) -> int:
 @lru_cache(maxsize=4)
 def event(snapshot: Snapshot, language: str) -> bytes:
     """Return a snapshot as one event `view`: id, the view and the board as JSON, padded with a comment."""
-    content = board(snapshot.view, language)
+    content = board(snapshot.view, language, snapshot.chances)
     data = msgspec.json.encode(
         {
             "view": snapshot.view,

@@ -1,0 +1,102 @@
+"""Each side's chance of winning from what the table shows: a learning aid, shown only where the host turns it on.
+
+The chances are solved once, before play; a view is then looked up. They come from the public state alone, so the
+bead's place cannot move them, and they are nowhere in the view or the journal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pi_controller.games import odds
+from pi_controller.show.i18n import catalogue, mark
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pi_controller.games.base import Game
+    from pi_controller.table.view import View
+
+OddsError = odds.OddsError
+_TEAMS = frozenset({"dakota", "plum_stone"})
+"""The games that two teams play; in the others it is people under their own names."""
+_PIECES: Mapping[str, str] = {
+    "bageswin": mark("if every piece falls on either side equally"),
+    "plum_stone": mark("if every stone falls on either side equally"),
+    "patol": mark("if every stick falls on either side equally"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Chances:
+    """The chance of winning, 0 to 1, of the first of two `players` (team letters, or names); the other has the rest.
+
+    `first` and `second` are the chances of finding that it was computed with, where there is a bead to find.
+    """
+
+    game: str
+    players: tuple[str, str]
+    chance: float
+    first: float = odds.FIRST
+    second: float = odds.SECOND
+
+    @property
+    def percents(self) -> tuple[int, int]:
+        """Both chances in whole percent, together 100."""
+        one = round(100 * self.chance)
+        return one, 100 - one
+
+    @property
+    def teams(self) -> bool:
+        """Whether `players` are the letters of two teams."""
+        return self.game in _TEAMS
+
+
+class OddsBar:
+    """The chances of `game`, solved when this is made: that may take seconds. Raises `OddsError` for a game without.
+
+    `first` and `second` as for `odds.solve`.
+    """
+
+    def __init__(self, game: Game[Any], first: float = odds.FIRST, second: float = odds.SECOND) -> None:
+        self._odds = odds.beside(game, first, second)
+        self.finds = first, second
+        """How often a first and a second hit find, where there is a bead to find."""
+
+    def of(self, view: View) -> Chances | None:
+        """Return the chances in `view`; None where there are none to tell: another game, over, not begun."""
+        solved = self._odds
+        if view.game != solved.game.name or not view.sheet:
+            return None
+        chance = solved.of_sheet(view.sheet)
+        return None if chance is None else Chances(view.game, solved.players, chance, *self.finds)
+
+
+def percents(chances: Chances, language: str = "en") -> tuple[str, str]:
+    """Return both chances as texts; while the game goes on none is called 0 or 100 percent for being rounded."""
+    text = catalogue(language).gettext
+
+    def said(percent: int, *, sure: bool) -> str:
+        if percent in {0, 100} and not sure:
+            return text("under 1 %") if percent == 0 else text("over 99 %")
+        return text("{n} %").format(n=percent)
+
+    one, two = chances.percents
+    sure = chances.chance in {0.0, 1.0}
+    return said(one, sure=sure), said(two, sure=sure)
+
+
+def basis(chances: Chances, language: str = "en") -> str:
+    """Return what the chances take for granted: `if a hit finds by luck alone: ...`."""
+    text = catalogue(language).gettext
+    if chances.game in _PIECES:
+        return text(_PIECES[chances.game])
+    # by luck: as often as the pads say, four of them and then three; a settings file rounds a third
+    luck = abs(chances.first - odds.FIRST) < 1e-3 and abs(chances.second - odds.SECOND) < 1e-3
+    said = (
+        text("if a hit finds by luck alone: the first with {first} %, a second with {second} %; no fouls")
+        if luck
+        else text("if the first hit of a hide finds with {first} %, a second with {second} %; no fouls")
+    )
+    return said.format(first=f"{100 * chances.first:.3g}", second=f"{100 * chances.second:.3g}")

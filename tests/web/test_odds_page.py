@@ -1,0 +1,148 @@
+"""The chances of winning on the page: there only where the table shows them, beside the view and never in it."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from pi_controller.games import registry
+from pi_controller.show.odds_bar import Chances, OddsBar
+from pi_controller.web.board import board
+from pi_controller.web.feed import Feed
+from pi_controller.web.page import page
+from pi_controller.web.server import WebServer
+from pi_controller.web.sse import BLOCK, event
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "show"))
+from played import play, view_of
+
+TEAMS = Chances("dakota", ("A", "B"), 0.624)
+
+
+def html(view, chances=None):
+    whole = page(board(view, chances=chances), language="en", as_of="")
+    return re.search(r'<section class="odds".*?</section>', whole, re.DOTALL)[0]
+
+
+def test_without_it_nothing_is_there(view):
+    for shown in (view(), play("patol", 1, 5), play("ojibwe", 1, 5)):
+        said = html(shown)
+        assert 'data-state="odds" data-value=""' in said
+        assert re.sub(r"<[^>]*>", "", said).strip() == ""
+        assert "<i" not in said
+
+
+def test_with_it_each_side_has_its_shape_name_and_chance(view):
+    said = html(view(), TEAMS)
+    words = re.sub(r"<[^>]*>", " ", said).split()
+    assert " ".join(words) == (
+        "Chance of winning if a hit finds by luck alone: the first with 25 %, a second with 33.3 %; no fouls "
+        "A Big Coulee 62 % B Long Hollow 38 %"
+    )
+    assert said.count('<i class="on">') == 62
+    assert said.count("<i") == 100
+
+
+def test_players_are_shown_by_number_and_name():
+    chosen = {"players": "Ana,<b>Bo</b>"}
+    shown = play("bageswin", 5, 4, chosen)
+    said = html(shown, OddsBar(registry.game("bageswin", chosen)).of(shown))
+    assert "<bdi" in said
+    assert "&lt;b&gt;Bo&lt;/b&gt;" in said
+    texts = board(shown, chances=OddsBar(registry.game("bageswin", chosen)).of(shown)).texts
+    assert (texts["odds_mark_a"], texts["odds_name_a"], texts["odds_mark_b"]) == ("1", "Ana", "2")
+
+
+def test_a_bar_changes_nothing_else_on_the_page(view):
+    plain, shown = board(view()), board(view(), chances=TEAMS)
+    for part in ("texts", "marks", "counts"):
+        one, two = getattr(plain, part), getattr(shown, part)
+        assert {key: text for key, text in one.items() if "odds" not in key} == {
+            key: text for key, text in two.items() if "odds" not in key
+        }
+        assert set(one) == set(two), "the script patches by the same keys"
+
+
+def test_the_feed_keeps_it_beside_the_view():
+    bar, game = OddsBar(registry.game("dakota")), registry.game("dakota")
+    feed, plain = Feed(bar.of), Feed()
+    tossed, _ = game.play(game.opening(), {"do": "toss", "winner": "A"})
+    sheet = game.sheet(tossed)
+    shown = {key: sheet[key] for key in ("hider", "long", "middle", "short", "owed")}
+    view = view_of("dakota", sheet, phase="hide", points=5, **shown)
+    for one in (feed, plain):
+        one.publish(view)
+    assert plain.latest.chances is None
+    assert feed.latest.chances == bar.of(view)
+    sent = event(feed.latest, "en")
+    assert len(sent) % BLOCK == 0
+    body = msgspec.json.decode(re.search(rb"^data: (.*)$", sent, re.MULTILINE)[1])
+    assert body["view"] == msgspec.json.decode(msgspec.json.encode(view))
+    assert b"hance" not in msgspec.json.encode(view)
+    assert body["counts"]["odds"] == [feed.latest.chances.percents[0], 100]
+    assert body["marks"]["odds"] == "yes"
+
+
+@pytest.mark.chromium
+@pytest.mark.parametrize("scripts", [True, False])
+@pytest.mark.parametrize("width", [390, 1366, 1920])
+def test_the_bar_in_a_browser(chromium, view, scripts, width):
+    told = {1: Chances("dakota", ("A", "B"), 0.3), 2: Chances("dakota", ("A", "B"), 0.75)}
+    feed = Feed(lambda view: told.get(view.seq))
+    server = WebServer(feed, port=0)
+    server.start()
+    try:
+        feed.publish(view(seq=1))
+        context = chromium.new_context(viewport={"width": width, "height": 800}, java_script_enabled=scripts)
+        tab = context.new_page()
+        tab.set_default_timeout(20_000)
+        tab.goto(server.url)
+
+        def bar():
+            lit = [one.bounding_box()["width"] for one in tab.locator(".share .on").all()]
+            assert tab.locator(".odds").bounding_box()["width"] <= width
+            return round(100 * sum(lit) / tab.locator(".share").bounding_box()["width"])
+
+        assert abs(bar() - 30) <= 1
+        assert tab.locator(".side.b b").inner_text() == "70 %"
+        feed.publish(view(seq=2))
+        if scripts:
+            tab.wait_for_function("() => document.querySelector('.side.a b').textContent === '75 %'")
+        else:
+            tab.reload()
+        assert abs(bar() - 75) <= 1
+        feed.publish(view(seq=3, phase="over", winner="A"))
+        if scripts:
+            tab.wait_for_function("() => document.querySelector('.odds').dataset.value === ''")
+        else:
+            tab.reload()
+        assert not tab.locator(".odds").is_visible()
+        context.close()
+    finally:
+        server.stop()
+
+
+@pytest.mark.chromium
+def test_long_names_run_over_no_side(chromium, view):
+    feed = Feed(lambda _: TEAMS)
+    feed.publish(view(teams={"A": "W" * 40, "B": "日本" * 20}))
+    server = WebServer(feed, port=0)
+    server.start()
+    try:
+        tab = chromium.new_page()
+        for width in (320, 390, 683, 820, 1366, 1920):
+            tab.set_viewport_size({"width": width, "height": 768})
+            tab.goto(server.url)
+            assert tab.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), width
+            assert tab.locator(".share").bounding_box()["width"] >= 150
+            for side in "ab":
+                box = tab.locator(f".side.{side} b").bounding_box()
+                assert box["x"] >= 0
+                assert box["x"] + box["width"] <= width
+        tab.close()
+    finally:
+        server.stop()
