@@ -1,79 +1,23 @@
 """The same hide with the bead at each of the four places: all that leaves the table is the same until the hit."""
 
-import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from secret import HASH
+from secret import written as written_of
 
-from pi_controller.errors import MatError
-from pi_controller.games.registry import game
 from pi_controller.mat.events import Bead, Beads, Blind, Button, HandIn, HandOut, Link, Strike
-from pi_controller.referee.facts import Commit, Reveal
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
-from pi_controller.referee.referee import Referee
 from pi_controller.table.journal import Journal
-from pi_controller.table.table import Table
-
-HASH = "0" * 64
 
 
-class Memory:
-    """A journal without a disk."""
-
-    def __init__(self):
-        self.facts = []
-        self.batch = 0
-
-    seq = property(lambda self: len(self.facts))
-
-    def append(self, facts):
-        self.batch += 1
-        self.facts += [(self.batch, fact) for fact in facts]
-        return self.batch
-
-    def read(self):
-        return iter(self.facts)
-
-    def opened(self):
-        return None
+def moved(beads, place):
+    """Return the beads with the pads turned round by `place`."""
+    return tuple(Bead(bead.pad and (bead.pad + place - 1) % 4 + 1, bead.marked) for bead in beads)
 
 
 def written(events, place, journal=None):
-    """Play `events` with every bead moved by `place` and return all facts, views and errors, commitments masked."""
-    dakota = game("dakota")
-    count = iter(range(10**6))
-    out = []
-    hashes = set()
-    table = Table(
-        journal or Memory(),
-        dakota,
-        {"A": "Red", "B": "Blue"},
-        Referee(dakota, None, lambda n: next(count).to_bytes(n, "big")),
-    )
-    for n, event in enumerate(events):
-        match event:
-            case Beads(t=t, found=found, sure=sure):
-                moved = tuple(Bead(bead.pad and (bead.pad + place - 1) % 4 + 1, bead.marked) for bead in found)
-                said = Beads(t, moved, sure)
-            case _:
-                said = event
-        facts = []
-        try:
-            facts = table.judge(said) if isinstance(said, JudgeCall) else table.mat_event(said)
-        except MatError as error:
-            out.append(str(error).encode())
-        facts += table.tick(n * 0.5)
-        hashes |= {fact.hash for fact in facts if isinstance(fact, Commit)}
-        if any(isinstance(fact, Reveal) for fact in facts):
-            break
-        out += [msgspec.json.encode(fact) for fact in facts] + [msgspec.json.encode(table.view)]
-        out += [repr(table.story).encode(), repr(table._referee).partition(" at 0x")[0].encode()]
-    for sealed in hashes:
-        out = [line.replace(sealed.encode(), HASH.encode()) for line in out]
-    return out
-
-
-JudgeCall = JudgeAction | JudgeAnswer | JudgeUndo | JudgeHideAgain
+    return written_of("dakota", events, lambda beads: moved(beads, place), journal)
 
 
 def a_hide():

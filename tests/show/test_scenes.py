@@ -1,13 +1,12 @@
 from __future__ import annotations
 
 import itertools
-import sys
-from pathlib import Path
 
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from played import NAMES, play, view_of, views
 
 from pi_controller.games.patol import RIVERS
 from pi_controller.pinmap import pinmap
@@ -17,9 +16,6 @@ from pi_controller.show.scenes import ojibwe, slahal
 from pi_controller.show.scenes.patol import RHYTHMS
 from pi_controller.show.sheet_phrases import GAMES
 from pi_controller.table.view import Asked
-
-sys.path.insert(0, str(Path(__file__).parent))
-from played import NAMES, play, view_of, views
 
 LIGHTS = pinmap().lights
 WHITES = {ojibwe.LIFE, ojibwe.PLAIN_PAD, slahal.KING, *ojibwe.PAD.values()}

@@ -1,19 +1,14 @@
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
 from hypothesis import given, settings
+from played import NAMES, play, view_of, views
 from rich.cells import cell_len
 
 from pi_controller.show import phrases
 from pi_controller.show.sheet_phrases import GAMES
 from pi_controller.show.terminal import render_text
 from pi_controller.show.words import GAME_WORDS, game_name, word
-
-sys.path.insert(0, str(Path(__file__).parent))
-from played import NAMES, play, view_of, views
 
 CALLED = {
     "ojibwe": {"high_ball", "double", "found", "missed", "short_stick", "game"},

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import sys
-from pathlib import Path
 
 import msgspec
 import pytest
+from played import play, view_of
 
 from pi_controller.games import registry
 from pi_controller.show.odds_bar import Chances, OddsBar
@@ -16,9 +15,6 @@ from pi_controller.web.feed import Feed
 from pi_controller.web.page import page
 from pi_controller.web.server import WebServer
 from pi_controller.web.sse import BLOCK, event
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "show"))
-from played import play, view_of
 
 TEAMS = Chances("dakota", ("A", "B"), 0.624)
 

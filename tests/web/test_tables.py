@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from played import NAMES, SETTINGS, play, views
 
 import pi_controller.web
 from pi_controller.show.sheet_phrases import GAMES
@@ -16,9 +16,6 @@ from pi_controller.web.board import board
 from pi_controller.web.feed import Feed
 from pi_controller.web.page import page, template
 from pi_controller.web.sse import BLOCK, event
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "show"))
-from played import NAMES, SETTINGS, play, views
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 WICKED = "<script>alert(1)</script>\"' onload=x data-html=table"

@@ -1,16 +1,11 @@
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import msgspec
 import pytest
+from played import NAMES, SETTINGS, play
 
 from pi_controller.show.phrases import sentence
 from pi_controller.show.sheet_phrases import GAMES
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "show"))
-from played import NAMES, SETTINGS, play
 
 pytestmark = pytest.mark.chromium
 SIZES = [(320, 640), (820, 1180), (1366, 768), (1920, 1080)]

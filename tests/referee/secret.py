@@ -1,0 +1,71 @@
+"""All that leaves a table, for the same hide with what is hidden at another place."""
+
+from __future__ import annotations
+
+import msgspec
+
+from pi_controller.errors import MatError
+from pi_controller.games.registry import game
+from pi_controller.mat.events import Beads
+from pi_controller.referee.facts import Commit, Reveal
+from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
+from pi_controller.referee.referees import referee_for
+from pi_controller.table.table import Table
+
+HASH = "0" * 64
+JudgeCall = JudgeAction | JudgeAnswer | JudgeUndo | JudgeHideAgain
+
+
+class Memory:
+    """A journal without a disk."""
+
+    def __init__(self):
+        self.facts = []
+        self.batch = 0
+
+    seq = property(lambda self: len(self.facts))
+
+    def append(self, facts):
+        self.batch += 1
+        self.facts += [(self.batch, fact) for fact in facts]
+        return self.batch
+
+    def read(self):
+        return iter(self.facts)
+
+    def opened(self):
+        return None
+
+
+def written(name, events, moved, journal=None, *, stop=True):
+    """Play `events` with the beads of every reading `moved`; return all facts, views and errors, commitments masked."""
+    rules = game(name)
+    count = iter(range(10**6))
+    out = []
+    hashes = set()
+    table = Table(
+        journal or Memory(),
+        rules,
+        {"A": "Red", "B": "Blue"},
+        referee_for(rules, None, lambda n: next(count).to_bytes(n, "big")),
+    )
+    for n, event in enumerate(events):
+        match event:
+            case Beads(t=t, found=found, sure=sure):
+                said = Beads(t, moved(found), sure)
+            case _:
+                said = event
+        facts = []
+        try:
+            facts = table.judge(said) if isinstance(said, JudgeCall) else table.mat_event(said)
+        except MatError as error:
+            out.append(str(error).encode())
+        facts += table.tick(n * 0.5)
+        hashes |= {fact.hash for fact in facts if isinstance(fact, Commit)}
+        if stop and any(isinstance(fact, Reveal) for fact in facts):
+            break
+        out += [msgspec.json.encode(fact) for fact in facts] + [msgspec.json.encode(table.view)]
+        out += [repr(table.story).encode(), repr(table._referee).partition(" at 0x")[0].encode()]
+    for sealed in hashes:
+        out = [line.replace(sealed.encode(), HASH.encode()) for line in out]
+    return out
