@@ -135,6 +135,9 @@ def _lines(view: View, t: float, language: str, width: int) -> list[Text]:
         head = fit(Text(game_name(view.game, language), Style(bold=True)), width)
         drawn = DRAWN[view.game](view, language, width)
         said = [part for line in _said(view, language) for part in _wrapped(line, width, 2)]
+        if view.ends is not None and 0 < t < view.ends:
+            left = divmod(int(view.ends - t), 60)
+            said.insert(0, Text(text("Time left") + f" {left[0]}:{left[1]:02}", Style(bold=True)))
         return [head, fit(Text("─" * width, Style(dim=True)), width), Text(""), *drawn, Text(""), *said]
     lights, pixels = pinmap().lights, frame(view, t)
     row_a, row_b = pixels[: lights.a], pixels[lights.a : lights.a + lights.b]

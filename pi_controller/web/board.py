@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 CALLS = 3
 """How many words called at once the page has room for."""
-_SHEET_LABELS = {"label_called", "label_judge", "label_live", "label_stale", "label_as_of"}
+_SHEET_LABELS = {"label_called", "label_judge", "label_live", "label_stale", "label_as_of", "label_nonce", "label_ends"}
 
 
 class Board(msgspec.Struct, frozen=True):
@@ -47,7 +47,12 @@ def board(view: View, language: str = "en", chances: Chances | None = None) -> B
     if told_by_sheet(view):
         return _sheet_board(view, language, chances)
     texts = _labels(text)
-    marks = {"phase": view.phase, "link": "up" if view.link else "down", "note": "yes" if view.note else ""}
+    marks = {
+        "phase": view.phase,
+        "link": "up" if view.link else "down",
+        "note": "yes" if view.note else "",
+        "ends": "",
+    }
     texts |= {
         "heading": game_name(view.game, language),
         "hide_line": text("Hide {n}").format(n=view.hide) if view.hide else text("Before the first hide"),
@@ -62,7 +67,7 @@ def board(view: View, language: str = "en", chances: Chances | None = None) -> B
     _question(view, texts, marks, language)
     _calls(view, texts, marks, language)
     _mat(view, texts, marks, language)
-    _seal(view, texts, marks, text)
+    _seal(view, texts, marks, language)
     lights = pinmap().lights
     slots = min(lights.short, max(view.points, *(view.short.get(team, 0) for team in "AB")))
     counts = {
@@ -89,9 +94,17 @@ def _sheet_board(view: View, language: str, chances: Chances | None) -> Board:
         "announce": sentence,
         "note": view.note,
         "stake": stake,
-        "link": text("The judge keeps the score"),
+        "link": text("Mat connected") if view.link else text("The judge keeps the score"),
+        "label_seal": text("Sealed place of the marked ball") if view.game == "ojibwe" else text("Sealed bones"),
     }
-    marks = {"phase": view.phase, "link": "", "note": "yes" if view.note else "", "stake": "yes" if stake else ""}
+    marks = {
+        "phase": view.phase,
+        "link": "up" if view.link else "",
+        "note": "yes" if view.note else "",
+        "stake": "yes" if stake else "",
+        "ends": "" if view.ends is None else f"{view.ends:.0f}",
+    }
+    _seal(view, texts, marks, language)
     _question(view, texts, marks, language)
     _calls(view, texts, marks, language)
     counts = _odds(view, chances, texts, marks, language)
@@ -106,6 +119,7 @@ def _labels(text: Callable[[str], str]) -> dict[str, str]:
         "label_called": text("Last called"),
         "label_judge": text("A question for the judge"),
         "label_seal": text("Sealed place of the bead"),
+        "label_ends": text("Time left"),
         "label_nonce": text("Nonce"),
         "label_live": text("Live"),
         "label_stale": text("Not live"),
@@ -183,15 +197,17 @@ def _mat(view: View, texts: dict[str, str], marks: dict[str, str], language: str
     marks["hits"] = "unplaced" if any(hit.pad is None for hit in view.hits[:2]) else ""
 
 
-def _seal(view: View, texts: dict[str, str], marks: dict[str, str], text: Callable[[str], str]) -> None:
+def _seal(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
     """Show the commitment of this hide, or the last one opened, with what opens it."""
-    opened = view.opening
+    text, opened = catalogue(language).gettext, view.opening
     shown = view.commit or (opened.hash if opened else "")
     texts |= {"seal": shown, "seal_short": f"{shown[:16]}…" if shown else "", "opened": "", "nonce": ""}
     marks["seal"] = ""
     if opened is not None and opened.hash == shown:
         marks["seal"] = "opened"
-        texts |= {"opened": text("opened: pad {pad}").format(pad=opened.pad), "nonce": opened.nonce}
+        pads = text(" and ").join(str(opened.pad))  # of slahal's bones: a digit each
+        said = catalogue(language).ngettext("opened: pad {pads}", "opened: pads {pads}", len(str(opened.pad)))
+        texts |= {"opened": said.format(pads=pads), "nonce": opened.nonce}
     elif shown:
         marks["seal"], texts["opened"] = "sealed", text("not yet opened")
 

@@ -9,9 +9,11 @@
 const STREAM = "/events";
 const SILENT_MS = 40_000; // two heartbeats and some: after that the line is dead, whatever the browser thinks
 const AGAIN_MS = 1_000;
+const FAR_S = 86_400; // an end that is further off is on another clock: a simulated game's
 const SPREAD_MS = 2_000; // not all pages come back at once
 
 const badge = /** @type {HTMLElement} */ (document.getElementById("badge"));
+const clock = /** @type {HTMLElement} */ (document.getElementById("clock"));
 const asOf = /** @type {HTMLElement} */ (document.getElementById("as-of"));
 
 /** @type {EventSource | null} */
@@ -88,6 +90,17 @@ function open() {
     again = setTimeout(open, AGAIN_MS + Math.random() * SPREAD_MS);
   });
 }
+
+/** Tell the time that is left, where the game has an end (seconds since 1970) that is near. */
+function tell() {
+  const left = Number(clock.dataset.value || Infinity) - Date.now() / 1000;
+  const on = left > -FAR_S && left < FAR_S;
+  clock.classList.toggle("on", on);
+  if (!on || !clock.lastElementChild) return;
+  const seconds = Math.max(0, Math.ceil(left));
+  say(clock.lastElementChild, `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`);
+}
+setInterval(tell, 500);
 
 setInterval(() => {
   if (performance.now() - heard > SILENT_MS) {

@@ -38,17 +38,17 @@ def table(view: View, language: str) -> str:
         inside += strokes("long", counters, COUNTERS) + f'<p class="count">{counters}</p>'
         sections[letter] = team(view, letter, sheet["hider"], inside)
     pool = strokes("long", sheet["pool"], COUNTERS) + f'<p class="count">{sheet["pool"]}</p>'
-    pads = "".join(_pad(pad, sheet["high"], text("high")) for pad in PADS)
+    pads = "".join(_pad(pad, sheet["high"], text("open") if pad in view.opened else "", text("high")) for pad in PADS)
     return (
         f"{sections['A']}{middle(text('In the pool'), pool)}{sections['B']}"
         f'<section class="mat">{label(text("What a miss pays at each pad"))}<ol class="pads">{pads}</ol></section>'
     )
 
 
-def _pad(pad: int, high: int | None, said: str) -> str:
+def _pad(pad: int, high: int | None, opened: str, said: str) -> str:
     worth = value(pad, high)
     mark = _MARKS.get(worth, "")
-    what = safe(said) if mark == "high" else ""
+    what = safe(", ".join(filter(None, (said if mark == "high" else "", opened))))
     return (
         f'<li data-value="{mark}"><span class="number">{pad}<b class="worth">{worth}</b></span>'
         f'<span class="what">{what}</span></li>'
