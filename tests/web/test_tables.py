@@ -12,6 +12,7 @@ from played import NAMES, SETTINGS, play, views
 
 import pi_controller.web
 from pi_controller.show.sheet_phrases import GAMES
+from pi_controller.table.view import Opening
 from pi_controller.web.board import board
 from pi_controller.web.feed import Feed
 from pi_controller.web.page import page, template
@@ -159,3 +160,31 @@ def test_players_stand_out_from_their_ground(scheme):
         assert contrast(colours[f"p{player}"], colours["raised"]) >= 4.5
         assert contrast(colours["on-team"], colours[f"p{player}"]) >= 4.5
     assert contrast(colours["water"], colours["ground"]) >= 3
+
+
+def said_under(tree, key):
+    """Return the value of the element that carries the mark `key`."""
+    return next(attrs["data-value"] for _, attrs in tree.tags if attrs.get("data-state") == key)
+
+
+def test_the_seal_and_the_opened_pads_of_a_hide_are_told():
+    sealed = play("ojibwe", 5, 4, commit="ab" * 32, opened=(2,), phase="hit", hide=7, link=True)
+    text = " ".join(read(sealed).said)
+    assert "Sealed place of the marked ball" in text
+    assert "not yet opened" in text
+    assert "Mat connected" in text
+    assert "open" in [said.strip() for said in read(sealed).said]
+    assert said_under(read(sealed), "seal") == "sealed"
+    assert said_under(read(play("bageswin", 1, 2)), "seal") == ""
+
+
+def test_a_slahal_seal_opens_to_both_bones():
+    opened = play("slahal", 5, 4, opening=Opening(3, "cd" * 32, 13, "00" * 32))
+    assert "opened: pads 1 and 3" in " ".join(read(opened).said)
+    one = play("slahal", 5, 4, opening=Opening(3, "cd" * 32, 2, "00" * 32))
+    assert "opened: pad 2" in " ".join(read(one).said)
+
+
+def test_the_games_end_is_told_where_it_has_one():
+    assert said_under(read(play("slahal", 5, 4, ends=1234.4)), "ends") == "1234"
+    assert said_under(read(play("slahal", 5, 4)), "ends") == ""

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import msgspec
 import pytest
 from played import NAMES, SETTINGS, play
@@ -71,3 +73,14 @@ def test_nothing_runs_over_the_side_and_it_fits_a_wide_screen(open_page, feed, s
             assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
             if size[0] > 1300 and view is plain:
                 assert page.evaluate("document.documentElement.scrollHeight") <= size[1], game
+
+
+def test_the_time_left_runs_down_to_nothing(open_page, feed):
+    page = open_page((390, 844))
+    feed.publish(play("slahal", 5, 3, seq=2, ends=time.time() + 125.0))
+    page.wait_for_function("() => /^[12]:\\d\\d$/.test(document.querySelector('#clock b').textContent)")
+    assert page.locator("#clock").is_visible()
+    feed.publish(play("slahal", 5, 3, seq=3, ends=time.time() - 5.0))
+    page.wait_for_function("() => document.querySelector('#clock b').textContent === '0:00'")
+    feed.publish(play("slahal", 5, 3, seq=4, ends=1200.0))  # a simulated game's clock began at nothing
+    page.wait_for_function("() => getComputedStyle(document.querySelector('#clock')).display === 'none'")
