@@ -14,19 +14,36 @@ if TYPE_CHECKING:
 
 def strike(turn: Turn, event: Strike) -> None:
     """A stroke counts while a hit is owed and nothing is asked; a doubt goes to the judge."""
+    pad = struck(turn, event, "same_pad")
+    if pad is not None:
+        hit(turn, pad, "sensor")
+
+
+def struck(turn: Turn, event: Strike, taken: str) -> int | None:
+    """Return the pad that a stroke counts on, or None where none is due or the judge is asked.
+
+    Of pads touched at once the nearest to the hitter counts (chapter 12), where the settings say which that is.
+    `taken` is the question about a pad that may not be hit any more.
+    """
     story = turn.story
     if not story.armed:
-        return
+        return None
     turn.add(Struck(turn.t, event.pads, event.margin_db))
-    pad, *others = event.pads or (0,)
-    if not event.sure or pad == 0:
-        _ask(turn, "doubtful", story.pads_open, event.pads)
+    still, pads = story.pads_open, event.pads
+    pad, *others = pads or (0,)
+    if not event.sure or not pad:
+        about = "doubtful"
     elif others:
-        _ask(turn, "two_struck", tuple(pad for pad in event.pads if pad in story.pads_open), event.pads)
-    elif pad not in story.pads_open:
-        _ask(turn, "same_pad", story.pads_open, event.pads)
+        nearest = next((near for near in turn.settings.nearest if near in pads), None)
+        if nearest in still:
+            return nearest
+        about, still = "two_struck", tuple(each for each in pads if each in still)
+    elif pad not in still:
+        about = taken
     else:
-        hit(turn, pad, "sensor")
+        return pad
+    turn.add(Question(turn.t, about, (*map(str, still), "none"), pads))
+    return None
 
 
 def hit(turn: Turn, pad: int, by: Source) -> None:
@@ -61,7 +78,3 @@ def seal_again(turn: Turn) -> None:
     turn.void("the bead moved")
     if place is not None:
         turn.seal(place)
-
-
-def _ask(turn: Turn, about: str, choices: tuple[int, ...], pads: tuple[int, ...]) -> None:
-    turn.add(Question(turn.t, about, (*map(str, choices), "none"), pads))

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_controller.mat.events import Beads, Button, HandIn, HandOut, MatEvent, Strike
-from pi_controller.referee.facts import Lifted, Question, Ready, Shown, Source, Struck
+from pi_controller.referee import hits
+from pi_controller.referee.facts import Lifted, Question, Ready, Shown, Source
 from pi_controller.referee.keeper import Keeper
 
 if TYPE_CHECKING:
@@ -57,7 +58,9 @@ class Hunting(Keeper):
             case Button(name=name):
                 _button(turn, name)
             case Strike():
-                _strike(turn, event)
+                pad = hits.struck(turn, event, "opened_pad")
+                if pad is not None:
+                    _hit(turn, pad, "sensor")
             case _:
                 pass
 
@@ -136,25 +139,6 @@ def _open(turn: Turn, pad: int) -> None:
         turn.add(Question(turn.t, "opened", ("yes", "no"), (pad,)))
     elif sealed.found(pad):
         _hunt(turn, None, pad, "sensor")
-
-
-def _strike(turn: Turn, event: Strike) -> None:
-    story = turn.story
-    if not story.armed:
-        return
-    turn.add(Struck(turn.t, event.pads, event.margin_db))
-    pad, *others = event.pads or (0,)
-    still = story.pads_open
-    if not event.sure or pad == 0:
-        about = "doubtful"
-    elif others:
-        about, still = "two_struck", tuple(each for each in event.pads if each in still)
-    elif pad not in still:
-        about = "opened_pad"
-    else:
-        _hit(turn, pad, "sensor")
-        return
-    turn.add(Question(turn.t, about, (*map(str, still), "none"), event.pads))
 
 
 def _hit(turn: Turn, pad: int, by: Source) -> None:

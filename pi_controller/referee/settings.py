@@ -29,12 +29,14 @@ class RefereeSettings:
 
     `fouls`: for each of `SENSED_FOULS` whether it is called by itself (`automatic`, also when not named and not in
     `ASKED`), put to the judge (`ask`) or left alone (`off`). `check_timeout_s`: how long after the hands are away the
-    mat may look for the bead before it asks. `hit_seconds`: time for each hit, or None.
+    mat may look for the bead before it asks. `hit_seconds`: time for each hit, or None. `nearest`: the pads from the
+    nearest to the hitter on; of those struck at once the first named here counts, and without it the judge is asked.
     """
 
     fouls: Mapping[str, Mode] = field(default_factory=dict[str, Mode])
     check_timeout_s: float = 3.0
     hit_seconds: float | None = None
+    nearest: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what cannot be meant, with every fault at once."""
@@ -44,6 +46,8 @@ class RefereeSettings:
             faults.append("check_timeout_s must lie between 0 and 3600 s")
         if self.hit_seconds is not None and not 0 < self.hit_seconds < 86400:
             faults.append("hit_seconds must lie between 0 and 86400 s")
+        if len(set(self.nearest)) != len(self.nearest) or not set(self.nearest) <= {1, 2, 3, 4}:
+            faults.append("nearest names a pad twice, or one that is not there")
         if faults:
             raise SettingsError("\n".join(faults), f"fouls {', '.join(SENSED_FOULS)}: automatic, ask or off")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pi_controller.arguments import Parser
 from pi_controller.table.settings import Settings, load
@@ -117,5 +117,7 @@ def _toml(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, int | float):
         return repr(value)
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_toml, cast('tuple[object, ...]', value)))}]"
     # TOML takes JSON's escapes
     return json.dumps(str(value), ensure_ascii=False)

@@ -17,7 +17,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pi_controller.errors import UsageError
 from pi_controller.games import odds
 from pi_controller.games.wording import shown
-from pi_controller.mat.strikes import StrikeSettings
+from pi_controller.mat.strike_settings import SENSORS, StrikeSettings
 from pi_controller.pinmap import pinmap
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.table.settings_file import Fault, faults, read_model
@@ -61,6 +61,14 @@ def _path(value: object) -> object:
         return Path(text).expanduser()
     except RuntimeError as error:
         raise ValueError(f"there is no home folder for {shown(text)}") from error
+
+
+def _nearest(value: object) -> object:
+    """Return the pads from the nearest on, as a tuple; each once."""
+    pads = tuple(cast("list[object]", value)) if isinstance(value, list | tuple) else ("none",)
+    if len(set(pads)) != len(pads) or not set(pads) <= {1, 2, 3, 4}:
+        raise ValueError("must be a list of pads from 1 to 4, each once")
+    return pads
 
 
 def _options(value: object) -> object:
@@ -229,7 +237,9 @@ class OddsSection(Section):
 class StrikesSection(Section):
     """What counts as a strike. The defaults are the detector's own."""
 
-    sensor: Literal["piezo"] = Field(default="piezo", description="the sensor of the pads")
+    sensor: Literal["piezo", "fsr"] = Field(
+        default="piezo", description="what the pads feel with: piezo discs, or force-sensing resistors"
+    )
     threshold_db: float = Field(
         default=_STRIKES.peak_db, ge=3.0, le=40.0, description="how far a strike stands above the pad's own noise"
     )
@@ -242,16 +252,34 @@ class StrikesSection(Section):
 
     def detector(self) -> StrikeSettings:
         """Return what the detector is given: a higher threshold asks as much more of each comparison in time."""
-        more = self.threshold_db - _STRIKES.peak_db
+        own, more = SENSORS[self.sensor], self.threshold_db - _STRIKES.peak_db
         return replace(
-            _STRIKES,
-            peak_db=self.threshold_db,
-            mean_db=_STRIKES.mean_db + more,
-            rise_db=_STRIKES.rise_db + more,
-            stand_db=_STRIKES.stand_db + more,
-            dominance_db=self.dominance_db,
+            own,
+            peak_db=own.peak_db + more,
+            mean_db=own.mean_db + more,
+            rise_db=own.rise_db + more,
+            stand_db=own.stand_db + more,
+            dominance_db=own.dominance_db + self.dominance_db - _STRIKES.dominance_db,
             lockout_s=self.lockout_ms / 1000,
         )
+
+
+class RecordingSection(Section):
+    """What is kept of the sensors' readings. Nothing of a hide can be read before the hide is over."""
+
+    hits: bool = Field(
+        default=True, description="keep what the pads felt around each hit, for 'moccasin-mat review JOURNAL'"
+    )
+    sensors: bool = Field(
+        default=False, description="keep every reading of the mat, for 'moccasin-mat replay FILE --sensors'"
+    )
+    folder: Annotated[Path, BeforeValidator(_path)] = Field(
+        default=Path("recordings"),
+        description="where; about 32 MB an hour",
+        json_schema_extra={"takes": "the path of a folder, in quotes"},
+    )
+    keep_days: int = Field(default=30, ge=1, le=3650, description="recordings older than this go")
+    max_mb: int = Field(default=1000, ge=10, le=1000000, description="the oldest go when they take more than this")
 
 
 class FoulsSection(Section):
@@ -279,6 +307,11 @@ class RefereeSection(Section):
         le=60.0,
         description="a bead not seen at rest for this long after ready is a question to the judge",
     )
+    nearest: Annotated[tuple[int, ...], BeforeValidator(_nearest)] = Field(
+        default=(),
+        description="of pads struck at once the first named here counts; empty: the judge says",
+        json_schema_extra={"takes": "a list of pads, nearest first: [2, 3, 1, 4]"},
+    )
     fouls: FoulsSection = Field(default_factory=FoulsSection)
 
 
@@ -294,6 +327,7 @@ class Settings(Section):
     web: WebSection = Field(default_factory=WebSection)
     odds: OddsSection = Field(default_factory=OddsSection)
     strikes: StrikesSection = Field(default_factory=StrikesSection)
+    recording: RecordingSection = Field(default_factory=RecordingSection)
     referee: RefereeSection = Field(default_factory=RefereeSection)
 
     def referee_settings(self, options: Mapping[str, object]) -> RefereeSettings:
@@ -303,6 +337,7 @@ class Settings(Section):
             fouls=self.referee.fouls.model_dump(),
             check_timeout_s=self.referee.check_timeout_s,
             hit_seconds=float(seconds) if isinstance(seconds, int | float) else None,
+            nearest=self.referee.nearest,
         )
 
 

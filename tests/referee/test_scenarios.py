@@ -60,6 +60,7 @@ class Scene:
         self.path = path
         self.game = game("dakota")
         self.fouls = {}
+        self.nearest = ()
         self.t = 0.0
         self.nonces = 0
         self.journal = Journal(path)
@@ -74,7 +75,7 @@ class Scene:
         return self.nonces.to_bytes(n, "big")
 
     def sit(self):
-        settings = RefereeSettings(fouls=self.fouls)
+        settings = RefereeSettings(fouls=self.fouls, nearest=self.nearest)
         referee = referee_for(self.game, settings, self.random_bytes)
         self.table = Table(self.journal, self.game, {"A": "Red", "B": "Blue"}, referee, self.t)
 
@@ -82,6 +83,9 @@ class Scene:
         """Do what a line says; return the facts that follow."""
         if words[0] == "foul":
             self.fouls[words[1]] = words[2]
+            return []
+        if words[0] == "nearest":
+            self.nearest = tuple(map(int, words[1:]))
             return []
         if words[0] == "game":
             self.game = game(words[1], from_text(words[2:]))
