@@ -1,27 +1,16 @@
 from __future__ import annotations
 
 import os
-import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from headless import ARGUMENTS, CHROMIUM
 
 from pi_controller.web.feed import Feed
 from pi_controller.web.server import WebServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ With --sizes it also takes the page as a phone, a laptop and a projector show it
 
 import argparse
 import io
-import shutil
 import tempfile
 from pathlib import Path
 
+from headless import ARGUMENTS, CHROMIUM
 from playwright.sync_api import sync_playwright
 from rich.console import Console
 
@@ -22,8 +22,6 @@ from pi_controller.web.server import WebServer
 
 ROOT = Path(__file__).parent.parent.parent
 SIZES = {"phone": (390, 844), "laptop": (1366, 768), "projector": (1920, 1080)}
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-             "--disable-component-update", "--disable-sync"]  # fmt: skip
 
 
 def shoot(browser, url, size, scale, path):
@@ -36,24 +34,34 @@ def shoot(browser, url, size, scale, path):
     page.close()
 
 
+def telling(view):
+    """Return whether much has just happened."""
+    return view.phase == "show" and len(view.calls) > 1 and sum(view.short.values()) > 2
+
+
 def main():
     """Play until something worth a picture happens, and take it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / ".github" / "pictures")
     parser.add_argument("--seed", type=int, default=3)
     parser.add_argument("--sizes", action="store_true")
+    parser.add_argument("--game", default="dakota")
+    parser.add_argument("--phase", help="take it when this phase begins (default: when much has happened)")
+    parser.add_argument("--times", type=int, default=8, help="... for so many times (default: 8)")
     args = parser.parse_args()
     args.folder.mkdir(parents=True, exist_ok=True)
     feed = Feed()
     server = WebServer(feed, port=0)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         path = Path(folder) / "j.sqlite"
-        with Simulation(args.seed, path, registry.game("dakota"), publish=feed.publish) as table:
+        with Simulation(args.seed, path, registry.game(args.game), publish=feed.publish) as table:
             table.play(limit_s=0)
-            while not (table.view.phase == "show" and len(table.view.calls) > 1 and sum(table.view.short.values()) > 2):
-                table.tick()
+            seen = 0
+            while not (seen >= args.times if args.phase else telling(table.view)) and not table.over:
+                before = table.view.phase
+                seen += table.tick().phase == args.phase != before
             server.start()
-            browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
             for name, size in SIZES.items() if args.sizes else ():
                 shoot(browser, server.url, size, 2 if name == "phone" else 1, args.folder / f"{name}.png")
             shoot(browser, server.url, (1280, 760), 1.5, args.folder / "live-page.png")
