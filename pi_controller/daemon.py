@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from pi_controller.drivers.ports import StripError
 from pi_controller.errors import PortError
@@ -41,11 +41,47 @@ FRAME_S = 1 / 25
 """A scene that breathes is redrawn this often; a change is shown at once."""
 
 
+class Observer(Protocol):
+    """Who looks on: sees everything in the order it happens, changes nothing and never raises.
+
+    `armed` is whether the mat's strikes count.
+    """
+
+    def took(self, t: float, messages: Sequence[Message], armed: bool) -> None:
+        """Messages of the link are about to be felt, in the step at `t`."""
+        ...
+
+    def told(self, events: Sequence[MatEvent], armed: bool) -> None:
+        """The mat events they gave were told to the table."""
+        ...
+
+    def pressed(self, t: float, press: Button) -> None:
+        """A press is about to be passed on to the table, in the step at `t`."""
+        ...
+
+    def stepped(self, t: float, table: Table, armed: bool) -> None:
+        """The step at `t` is over, and shown."""
+        ...
+
+
+def carry(messages: Iterable[Message], feel: Feel, table: Table) -> list[MatEvent]:
+    """Feel `messages` and tell the table what happened; return that. What happened first is told first.
+
+    Samples come in longer blocks than scans, so events are put in order over all the messages.
+    """
+    events = [event for message in messages for event in feel.feed(message)]
+    events.sort(key=lambda event: event.t)
+    for event in events:
+        table.mat_event(event)
+        feel.armed = table.armed
+    return events
+
+
 class Daemon:
     """Board, buttons, table, lights and pages of one table, wired together.
 
     `open_port` opens the board's port or raises `PortError`; None is a table without a board. `publish` is called with
-    each new view.
+    each new view; `observers` look on.
     """
 
     def __init__(
@@ -56,17 +92,20 @@ class Daemon:
         buttons: Buttons | None = None,
         strip: Strip | None = None,
         publish: Callable[[View], None] | None = None,
+        observers: Sequence[Observer] = (),
     ) -> None:
         self.table = table
         self.port: Port | None = None
         self.session = Session(self._send)
         self.sent = 0
         """Bytes sent to the board so far."""
+        self.observers = list(observers)
         self._feel = feel
         self._open_port = open_port
         self._buttons = buttons
         self._strip = strip
         self._publish = publish
+        self._now = 0.0
         self._presses: list[Button] = []
         self._look_at = self._retry_at = self._drawn_at = self._felt = float("-inf")
         self._why = ""
@@ -77,6 +116,7 @@ class Daemon:
 
     def step(self, t: float, at_least: int = 0) -> None:
         """Take in what waits (in lock step, `at_least` bytes), let time pass to `t`, show what changed."""
+        self._now = t
         self._listen(t, at_least)
         if self._buttons is not None:
             self._buttons.tick(t)
@@ -89,6 +129,8 @@ class Daemon:
             self.table.retry(t)
         self._feel.armed = self.table.armed
         self._show(t)
+        for observer in self.observers:
+            observer.stepped(t, self.table, self._feel.armed)
 
     def close(self) -> None:
         """Say goodbye to the board; give back the port, the pins and the strip. The journal belongs to the table."""
@@ -128,20 +170,23 @@ class Daemon:
         self._take(messages)
 
     def _take(self, messages: Iterable[Message]) -> None:
-        events: list[MatEvent] = []
-        for message in joined(messages):
+        messages = joined(messages)
+        if not messages:
+            return
+        for message in messages:
             if isinstance(message, Touch):
                 self._felt = message.t
             elif isinstance(message, Piezo):
                 # should the touch strips be dead, the board's samples tell a little later that it lives
                 self._felt = max(self._felt, message.t - NO_TOUCH_S)
-            events += self._feel.feed(message)
-        # samples come in longer blocks than scans: what happened first is told first
-        for event in sorted(events, key=lambda event: event.t):
+        for observer in self.observers:
+            observer.took(self._now, messages, self._feel.armed)
+        events = carry(messages, self._feel, self.table)
+        for event in events:
             if isinstance(event, Link):
                 self._why = event.why
-            self.table.mat_event(event)
-            self._feel.armed = self.table.armed
+        for observer in self.observers:
+            observer.told(events, self._feel.armed)
 
     def _send(self, data: bytes) -> None:
         if self.port is not None:
@@ -158,7 +203,10 @@ class Daemon:
         was there may not be known, and a board that has just died not missed.
         """
         while self._presses and (not self.session.up or self._felt >= self._presses[0].t):
-            self.table.mat_event(self._presses.pop(0))
+            press = self._presses.pop(0)
+            for observer in self.observers:
+                observer.pressed(self._now, press)
+            self.table.mat_event(press)
 
     def _show(self, t: float) -> None:
         view = self.table.view

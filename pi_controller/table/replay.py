@@ -68,6 +68,7 @@ def main(argv: Sequence[str]) -> int:
     parser = Parser("replay", "Show a game hide by hide, from a journal or a written record. The file is only read.")
     parser.add_argument("file", metavar="FILE", help="a journal, a record, or the actions of a score sheet of dakota")
     parser.add_argument("--to", metavar="N", type=int, help="stop after record N, the number at the left")
+    parser.add_argument("--sensors", action="store_true", help="of a sensor recording: 'replay --sensors --help'")
     parser.add_argument("--json", action="store_true", help="each record as a line of JSON, then the last picture")
     args = parser.parse_args(argv)
     if args.to is not None and args.to < 1:

@@ -45,6 +45,12 @@ def _port(text: str) -> str:
     raise ValueError(f'must be "auto", "none" or a path like "/dev/ttyACM0", not {shown(text)}')
 
 
+def _profile(text: str) -> str:
+    if not text or re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}", text):
+        return text
+    raise ValueError(f"must be up to 40 letters, digits, - and _, not {shown(text)}")
+
+
 def _host(text: str) -> str:
     if re.fullmatch(r"[A-Za-z0-9.:_-]{1,253}", text):
         return text
@@ -149,6 +155,11 @@ class BoardSection(Section):
         default="auto",
         description='"auto" finds the board, "none" plays from the judge\'s console alone',
         json_schema_extra={"takes": '"auto" or "none" or a path like "/dev/ttyACM0"'},
+    )
+    profile: Annotated[str, AfterValidator(_profile)] = Field(
+        default="",
+        description="the mat's profile by 'moccasin-mat calibrate', in this file's folder; empty: without one",
+        json_schema_extra={"takes": "the name of a profile, in quotes"},
     )
     write_timeout_s: float = Field(
         default=0.5, ge=0.05, le=5.0, description="a board that takes nothing for this long is lost"
@@ -265,10 +276,10 @@ class StrikesSection(Section):
 
 
 class RecordingSection(Section):
-    """What is kept of the sensors' readings. Nothing of a hide can be read before the hide is over."""
+    """What is kept of the sensors' readings. Nothing is unless a file says so."""
 
     hits: bool = Field(
-        default=True, description="keep what the pads felt around each hit, for 'moccasin-mat review JOURNAL'"
+        default=False, description="keep what the pads felt around each hit, for 'moccasin-mat review JOURNAL'"
     )
     sensors: bool = Field(
         default=False, description="keep every reading of the mat, for 'moccasin-mat replay FILE --sensors'"

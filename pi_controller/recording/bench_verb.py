@@ -1,0 +1,92 @@
+"""`moccasin-mat record-sensors FILE`: every reading of a mat into one file, until it is stopped. For no game at all."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pi_controller import __version__
+from pi_controller.arguments import Parser
+from pi_controller.drivers.serial_port import SerialPort, find_port
+from pi_controller.errors import UsageError
+from pi_controller.recording.bench import CONTACT, Bench
+from pi_controller.recording.chunks import ChunkFile
+from pi_controller.recording.model import Header, told
+from pi_controller.table.settings import Settings, load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pi_controller.drivers.ports import Buttons
+
+IDLE_S = 0.01
+CONTACT_SETTLES_S = 0.05
+"""A contact that opens and closes again within this is still the same touch."""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Record until Ctrl-C or for `--seconds`; return 0. Raises `UsageError` where the file cannot be written."""
+    parser = Parser("record-sensors", "Keep every reading of the mat in one file, without a game. Ctrl-C ends it.")
+    parser.add_argument("file", metavar="FILE", help="the recording; must not be there yet")
+    parser.add_argument("--settings", metavar="FILE", help="the table's settings: its board and its strikes")
+    parser.add_argument("--contact", metavar="PIN", type=int, help="the stick's contact is wired to this pin (BCM)")
+    parser.add_argument("--seconds", metavar="S", type=float, help="end after this long")
+    args = parser.parse_args(argv)
+    if args.contact is not None and not 2 <= args.contact <= 27:
+        raise UsageError(f"there is no pin {args.contact} for a contact", "name a free BCM pin from 2 to 27")
+    if args.seconds is not None and not args.seconds > 0:
+        raise UsageError("nothing can be recorded in no time", "--seconds takes a number above 0")
+    settings = load(Path(args.settings)) if args.settings else Settings()
+    if settings.board.port == "none":
+        raise UsageError("these settings are for a table without a board", 'set [board] port = "auto"')
+    ahead = time.time() - time.monotonic()
+
+    def clock() -> float:
+        return time.monotonic() + ahead
+
+    path, t = Path(args.file), clock()
+    strikes = told(settings.strikes.detector())
+    try:
+        file = ChunkFile(path, Header(t=t, program=__version__, table=settings.table.name, strikes=strikes))
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}", "name a file that is not there yet") from error
+    bench = Bench(
+        file,
+        lambda: SerialPort(find_port(settings.board.port), settings.board.write_timeout_s),
+        _contact(args.contact, clock),
+    )
+    try:
+        _drive(bench, clock, None if args.seconds is None else t + args.seconds)
+    except OSError as error:
+        raise UsageError(f"cannot go on with {path}: {error.strerror}", "make room on the disk") from error
+    finally:
+        bench.close()
+    print(f"{path}: {bench.rows} samples of each pad, {bench.touches} touches of the stick")
+    return 0
+
+
+def _contact(pin: int | None, clock: Callable[[], float]) -> Buttons | None:
+    if pin is None:
+        return None
+    from pi_controller.drivers.buttons import GpioButtons  # noqa: PLC0415 - only a Pi has pins
+
+    # a stick touches for a few milliseconds only: every closing counts
+    return GpioButtons({CONTACT: pin}, clock, CONTACT_SETTLES_S, min_press_s=0.0)
+
+
+def _drive(bench: Bench, clock: Callable[[], float], until: float | None) -> None:
+    said = ""
+    try:
+        while until is None or clock() < until:
+            bench.step(clock())
+            if bench.why and bench.why != said:
+                print(f"moccasin-mat: {bench.why}", file=sys.stderr)
+            said = bench.why
+            if bench.port is None:
+                time.sleep(IDLE_S)
+            else:
+                bench.port.wait(IDLE_S)
+    except KeyboardInterrupt:
+        pass

@@ -1,0 +1,182 @@
+"""`moccasin-mat replay FILE`: a journal or a record told again, with `--sensors` a recording felt and judged again."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pi_controller.recording.chunks import Recording, is_recording
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_controller.mat.strikes import StrikeSettings
+    from pi_controller.recording.model import Entry
+    from pi_controller.recording.replaying import Feeling, Records
+
+_NAMES = {"HandIn": "hands in", "HandOut": "hands out", "Beads": "looks for beads", "Strike": "strikes",
+          "Blind": "gaps", "Button": "presses", "Link": "ups and downs of the link"}  # fmt: skip
+
+
+def main(argv: Sequence[str]) -> int:
+    """Tell a game, or feel a recording again; return the exit status.
+
+    1: the recording is not felt, or not judged, as it was at the table, though its own settings were taken.
+    """
+    if "--sensors" not in argv and not any(is_recording(arg) for arg in argv if not arg.startswith("-")):
+        from pi_controller.table import replay  # noqa: PLC0415 - a journal needs no detectors
+
+        return replay.main(argv)
+    from pi_controller.arguments import Parser  # noqa: PLC0415
+
+    parser = Parser("replay", "Feel a sensor recording again, bit for bit, and judge it again. It is only read.")
+    parser.add_argument("file", metavar="FILE", help="a sensor recording")
+    parser.add_argument("--sensors", action="store_true", help="the file is a sensor recording")
+    parser.add_argument("--settings", metavar="FILE", help="say what these strike settings would change")
+    parser.add_argument("--journal", metavar="FILE", help="the table's journal: judge again, with the judge's word")
+    parser.add_argument("--json", action="store_true", help="each mat event as a line of JSON, then the summary")
+    args = parser.parse_args(argv)
+    return _replay(args.file, args.settings, args.journal, json=args.json)
+
+
+def _replay(path: str, settings: str | None, journal: str | None, *, json: bool) -> int:
+    from pi_controller.recording.replaying import felt  # noqa: PLC0415
+    from pi_controller.table.journal import Journal  # noqa: PLC0415
+    from pi_controller.table.settings import load  # noqa: PLC0415
+
+    strikes = load(Path(settings)).strikes.detector() if settings else None
+    records: Records | None = None
+    if journal:
+        with Journal(journal, read_only=True) as kept:
+            records = list(kept.read())
+    recording = Recording(path)
+    entries = list(recording.entries())
+    feeling = felt(recording.header, entries)
+    now = felt(recording.header, entries, strikes, always=True) if strikes else feeling
+    summary = _summary(recording, entries, feeling)
+    summary |= _judged(recording, entries, records, strikes)
+    if strikes:
+        summary["would_differ"] = _differences(feeling, now, entries, records or [], recording.header.t)
+    (_as_json if json else _as_text)(feeling, summary)
+    return int(bool(feeling.other or (not strikes and "otherwise" in summary)))
+
+
+def _summary(recording: Recording, entries: list[Entry], feeling: Feeling) -> dict[str, Any]:
+    from pi_controller.link.messages import Field, Piezo, Touch  # noqa: PLC0415
+
+    header = recording.header
+    kinds = Counter(type(event).__name__ for event in feeling.events)
+    times = [entry.t for entry in entries if isinstance(entry, Piezo | Touch | Field)]
+    return {
+        "recording": recording.path.name,
+        "game": header.game,
+        "seconds": round(times[-1] - times[0], 3) if times else 0.0,
+        "samples": sum(entry.samples.size for entry in entries if isinstance(entry, Piezo)),
+        "bytes": recording.path.stat().st_size,
+        "damaged_bytes": recording.damaged,
+        "events": dict(kinds),
+        "checkpoints": feeling.same + feeling.other,
+        "as_at_the_table": feeling.same,
+        "lost": [
+            {"from": round(lost.t - header.t, 3), "until": round(lost.until - header.t, 3), "why": lost.why}
+            for lost in feeling.lost
+        ],
+    }
+
+
+def _judged(
+    recording: Recording, entries: list[Entry], records: Records | None, strikes: StrikeSettings | None
+) -> dict[str, Any]:
+    """What the referee concludes; with a journal, how that compares."""
+    import msgspec  # noqa: PLC0415
+
+    from pi_controller.recording.compare import first_otherwise  # noqa: PLC0415
+    from pi_controller.recording.replaying import judged  # noqa: PLC0415
+
+    header = recording.header
+    if not header.game or (header.seq and records is None):
+        return {}
+    again = judged(header, entries, records, strikes)
+    told: dict[str, Any] = {"facts": len(again.records)}
+    if again.stopped:
+        told["stopped"] = again.stopped
+    if records is not None:
+        differs = first_otherwise(records, again.records, exactly=strikes is None)
+        told["facts_in_journal"] = len(records)
+        if differs:
+            was, would = (msgspec.to_builtins(fact) for fact in differs)
+            told["otherwise"] = {"was": was, "would_be": would}
+    return told
+
+
+def _differences(
+    before: Feeling, now: Feeling, entries: list[Entry], records: Records, t: float
+) -> list[dict[str, Any]]:
+    from pi_controller.recording.compare import (  # noqa: PLC0415
+        due,
+        hide_at,
+        stretches_due,
+        strikes_differ,
+        strikes_of,
+    )
+
+    return [
+        {
+            "t": round(one.t - t, 4),
+            "hide": hide_at(records, one.t),
+            "was": one.before and {"pads": one.before.pads, "sure": one.before.sure},
+            "would_be": one.now and {"pads": one.now.pads, "sure": one.now.sure},
+        }
+        for one in strikes_differ(strikes_of(before.events), due(strikes_of(now.events), stretches_due(entries)))
+    ]
+
+
+def _as_json(feeling: Feeling, summary: dict[str, Any]) -> None:
+    import msgspec  # noqa: PLC0415
+
+    for event in feeling.events:
+        sys.stdout.write(msgspec.json.encode(event).decode() + "\n")
+    sys.stdout.write(msgspec.json.encode(summary).decode() + "\n")
+
+
+def _as_text(feeling: Feeling, told: dict[str, Any]) -> None:  # noqa: ARG001 - its events are for --json
+    each = told["bytes"] / told["samples"] if told["samples"] else 0.0
+    print(f"{told['recording']}: {told['game'] or 'no game'}, {told['seconds']:.1f} s, {told['bytes']} bytes")
+    print(f"{told['samples']} strike samples; {each:.2f} bytes for each, with all that was felt beside it")
+    print(", ".join(f"{n} {_NAMES.get(kind, kind)}" for kind, n in told["events"].items()) or "nothing was felt")
+    if told["damaged_bytes"]:
+        print(f"{told['damaged_bytes']} bytes are damaged and were left out")
+    for lost in told["lost"]:
+        print(f"not kept from {lost['from']:.1f} s to {lost['until']:.1f} s: {lost['why']}")
+    if told["checkpoints"]:
+        same, of = told["as_at_the_table"], told["checkpoints"]
+        print(f"felt as at the table: {'yes' if same == of else 'NO'}, {same} of {of} checkpoints")
+    if "facts_in_journal" in told:
+        other = told.get("otherwise")
+        if not other:
+            print(f"judged as in the journal: {told['facts']} of its {told['facts_in_journal']} facts")
+        else:
+            print(f"judged otherwise, first at:\n  was       {_fact(other['was'])}")
+            print(f"  would be  {_fact(other['would_be'])}")
+    elif "facts" in told:
+        print(f"judged without the judge's word: {told['facts']} facts")
+    if told.get("stopped"):
+        print(f"judged no further: {told['stopped']}")
+    if "would_differ" in told:
+        differing = told["would_differ"]
+        print(f"\nWith these settings {len(differing)} strikes would differ{':' if differing else '.'}")
+        for one in differing:
+            hide = f"hide {one['hide']}, " if one["hide"] else ""
+            print(f"  {hide}{one['t']:.3f} s: {_strike(one['was'])} -> {_strike(one['would_be'])}")
+
+
+def _strike(told: dict[str, Any] | None) -> str:
+    if told is None:
+        return "nothing"
+    return f"pad {' and '.join(map(str, told['pads']))}{'' if told['sure'] else ' in doubt'}"
+
+
+def _fact(told: dict[str, Any]) -> str:
+    return " ".join(f"{key}={value}" for key, value in told.items() if key not in ("nonce", "hash"))

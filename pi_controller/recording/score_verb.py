@@ -1,0 +1,81 @@
+"""`moccasin-mat score-strikes RECORDING TRUTH`: how well strikes are felt on one's own mat. See `PROTOCOL.md`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pi_controller.arguments import Parser
+from pi_controller.errors import UsageError
+from pi_controller.mat.strike_settings import StrikeSettings
+from pi_controller.mat.wav import WavReader, strikes
+from pi_controller.recording.chunks import Recording, is_recording
+from pi_controller.recording.scoring import Heard, Known, hear, read_truth, score, timed
+from pi_controller.table.settings import load
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def main(argv: Sequence[str]) -> int:
+    """Print the figures, as text or with `--json`; return 0."""
+    parser = Parser("score-strikes", "Hold the strikes felt in a recording against the strokes that were struck.")
+    parser.add_argument("recording", metavar="RECORDING", help="a sensor recording, or a WAV with a channel a pad")
+    parser.add_argument("truth", metavar="TRUTH", help="CSV: 'pad', and 't' (s) unless the stick's contact is recorded")
+    parser.add_argument("--settings", metavar="FILE", help="strike settings (default: the recording's own)")
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    args = parser.parse_args(argv)
+    try:
+        truth = read_truth(Path(args.truth).read_text("utf-8-sig").splitlines(), Path(args.truth).name)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {args.truth}: {error}", "name the CSV with the true strokes") from error
+    heard = _hear(args.recording, args.settings)
+    told = score(heard.strikes, timed(truth, heard.touches), heard.seconds)
+    if args.json:
+        print(json.dumps(told))
+    else:
+        _as_text(told)
+    return 0
+
+
+def _hear(path: str, settings: str | None) -> Heard:
+    chosen = load(Path(settings)).strikes.detector() if settings else None
+    if is_recording(path):
+        recording = Recording(path)
+        header = recording.header
+        return hear(recording.entries(), chosen or header.strike_settings(), header.t)
+
+    def warn(line: str) -> None:
+        print(line, file=sys.stderr)
+
+    try:
+        with Path(path).open("rb") as file:
+            reader = WavReader(file, path, warn)
+            found = strikes(reader, chosen or StrikeSettings(), warn)
+            known = [Known(onsets[0], decided, d.pads, d.sure) for d, onsets, decided in found]
+            f = reader.format
+            seconds = (Path(path).stat().st_size - 44) / (f.width * f.channels * f.rate)
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}", "name a recording or a WAV") from error
+    return Heard(known, [], seconds)
+
+
+def _as_text(told: dict[str, Any]) -> None:
+    print(f"{'':<12}{'strokes':>8}{'recall':>24}{'right pad':>24}{'doubt':>7}{'p50 ms':>8}{'p95 ms':>8}")
+    for name, part in {"all": told, **told["groups"]}.items():
+        late = part["latency_ms"] or {"p50": float("nan"), "p95": float("nan")}
+        print(
+            f"{name[:12]:<12}{part['strokes']:>8}{_share(part['recall']):>24}{_share(part['right_pad']):>24}"
+            f"{part['in_doubt']:>7}{late['p50']:>8.1f}{late['p95']:>8.1f}"
+        )
+    each = told["false_per_minute"]
+    print(
+        f"precision {_share(told['precision'])}; {told['false']} false strikes in {told['minutes']:.1f} minutes", end=""
+    )
+    print("" if each is None else f", {each:.2f} a minute")
+
+
+def _share(part: dict[str, float] | None) -> str:
+    return "-" if part is None else f"{part['value']:.3f} ({part['low']:.3f} to {part['high']:.3f})"

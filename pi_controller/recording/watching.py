@@ -1,0 +1,83 @@
+"""What looks on at a table as its settings want it: the recorder of the sensors, and the keeper of the hits."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from pi_controller import __version__
+from pi_controller.recording.around import Around
+from pi_controller.recording.chunks import ChunkFile
+from pi_controller.recording.folder import make_room, new_path
+from pi_controller.recording.model import Header, RecordingError, told
+from pi_controller.recording.recorder import Recorder
+from pi_controller.table.review import Review, ReviewError, beside
+
+if TYPE_CHECKING:
+    from contextlib import ExitStack
+
+    from pi_controller.daemon import Observer
+    from pi_controller.table.settings import Settings
+    from pi_controller.table.table import Table
+
+log = logging.getLogger(__name__)
+MB = 1_000_000
+
+
+def observers(settings: Settings, table: Table, t: float, stack: ExitStack) -> list[Observer]:
+    """Return the observers of a table that was opened at `t`; `stack` closes them.
+
+    What cannot be kept is said, and the table plays without it.
+    """
+    found: list[Observer] = []
+    try:
+        if settings.recording.hits:
+            around = Around(Review(beside(settings.table.journal)), settings.strikes.detector())
+            stack.callback(around.close)
+            found.append(around)
+        if settings.recording.sensors:
+            recorder = record(settings, table, t)
+            stack.callback(recorder.close)
+            found.append(recorder)
+    except (RecordingError, ReviewError) as error:
+        log.warning("%s; %s", error.what, error.todo)
+    return found
+
+
+def record(settings: Settings, table: Table, t: float) -> Recorder:
+    """Return the recorder of a table that was opened at `t`. Raises `RecordingError` where nothing can be written."""
+    wanted = settings.recording
+    path = new_path(wanted.folder, t)
+
+    def room(size: int) -> bool:
+        return make_room(wanted.folder, t, wanted.keep_days, wanted.max_mb * MB, path, size)
+
+    try:
+        room(0)
+        return Recorder(ChunkFile(path, header(settings, table, t)), table, room)
+    except OSError as error:
+        raise RecordingError(
+            f"recordings cannot be kept in {wanted.folder}: {error.strerror}", "choose another folder"
+        ) from error
+
+
+def header(settings: Settings, table: Table, t: float) -> Header:
+    """Return the header for a table that was opened at `t`."""
+    game, before = table.game, 0
+    for seq, _, fact in table.journal.records():
+        if fact.t == t:  # written by its opening
+            break
+        before = seq
+    return Header(
+        t=t,
+        program=__version__,
+        table=settings.table.name,
+        journal=settings.table.journal.name,
+        seq=before,
+        game=game.name,
+        version=game.version,
+        options=dict(game.settings),
+        teams=dict(table.story.teams),
+        referee=told(settings.referee_settings(game.settings)),
+        strikes=told(settings.strikes.detector()),
+    )

@@ -1,0 +1,259 @@
+"""A strike drawn for the judge: what each pad felt around it and what was concluded, as SVG and as text.
+
+Drawn is what the detector decides by: how far each pad stands above its own quiet, in dB, half a millisecond at a time,
+in whichever of the two bands shows it better. The quiet is taken anew from the samples before the stroke, so it may
+differ from the detector's own by a decibel or so. Pure functions; nothing but the samples and the decision goes in.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pi_controller.mat.strike_filter import LOOK_AHEAD, StrikeFilter
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from pi_controller.table.review import Stroke
+
+NEAR_MS = (-5.0, 20.0)
+"""What the right half shows, ms from the first touch."""
+_SETTLE_S = 0.02
+_GUARD_S = 0.012
+_TINY = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Felt:
+    """`db` (pads, n): dB over each pad's own quiet; `ms` (n): time from the first touch; `threshold_db`: to pass.
+
+    `first_ms`: when each pad that passed it near the stroke was first touched, None where none did.
+    """
+
+    ms: NDArray[np.float64]
+    db: NDArray[np.float64]
+    threshold_db: float
+    first_ms: tuple[float | None, ...]
+
+
+def felt(stroke: Stroke) -> Felt:
+    """Return what the pads felt, as the detector hears it."""
+    s, pads = stroke.strikes, stroke.samples.shape[1]
+    lsb = max(1.0, stroke.full_scale / 32768)
+    bands = [band for band in s.bands_hz if band[0] < 0.3 * stroke.rate] or list(s.bands_hz[:1])
+    heard = StrikeFilter(stroke.rate, pads, bands, 2.0 * lsb, s.hop_s)
+    hops = heard.feed(stroke.samples)
+    energy = hops.copy()
+    energy[:, :, 1:] = 0.5 * (hops[:, :, 1:] + hops[:, :, :-1])
+    ms = 1000 * (stroke.start - stroke.t + (np.arange(energy.shape[2]) * heard.hop - LOOK_AHEAD) / stroke.rate)
+    quiet = (ms < -1000 * _GUARD_S) & (ms > ms[:1].sum() + 1000 * _SETTLE_S)
+    before = energy[:, :, quiet] if quiet.sum() > 20 else energy
+    floor = np.maximum(np.quantile(before, s.floor_rank, axis=2), (s.floor_lsb * lsb) ** 2)
+    db: NDArray[np.float64] = (10 * np.log10((energy + _TINY) / floor[:, :, None])).max(axis=0)
+    db[:, : round(_SETTLE_S / s.hop_s)] = 0.0  # the filters settle here
+    more = s.alone_db * max(0, 3 - pads) / 2 + s.slow_db * max(0.0, math.log2(4000 / stroke.rate))
+    threshold = s.peak_db + more
+    sharp: NDArray[np.float64] = (10 * np.log10((hops + _TINY) / floor[:, :, None])).max(axis=0)
+    near = (ms >= NEAR_MS[0]) & (ms <= NEAR_MS[1])
+    first = tuple(_first(ms[near], lane[near], threshold) for lane in sharp)
+    return Felt(ms, np.maximum(db, 0.0), threshold, first)
+
+
+def _first(ms: NDArray[np.float64], lane: NDArray[np.float64], threshold: float) -> float | None:
+    """As the detector puts pads in order: clear of the quiet, and within 12 dB of what comes."""
+    if not (lane > threshold).any():
+        return None
+    peak = float(lane[: int(np.argmax(lane > threshold)) + 10].max())
+    return round(float(ms[np.argmax(lane > max(9.0, peak - 12.0))]), 1) + 0.0
+
+
+def headline(stroke: Stroke) -> str:
+    """Return what was concluded, in a line."""
+    named = " and ".join(str(pad) for pad in stroke.pads)
+    if not stroke.sure:
+        return f"In doubt: pad{'s' * (len(stroke.pads) > 1)} {named}"
+    return f"Pad {named} struck" if len(stroke.pads) == 1 else f"Pads {named} struck, {stroke.pads[0]} first"
+
+
+def details(stroke: Stroke) -> str:
+    """Return which hide it was and how clear the stroke, in a line."""
+    margin = "" if stroke.margin_db is None else f", margin {stroke.margin_db:.1f} dB"
+    return f"Hide {stroke.hide}{margin}"
+
+
+def threshold(heard: Felt) -> str:
+    """Return what the dashed line is, in a line."""
+    return f"- - {heard.threshold_db:g} dB over the pad's own quiet: the threshold"
+
+
+_STYLE = """
+.g{fill:#fcf8f0}.t{fill:#231d16}.s{fill:#655a4a}.l{stroke:#d9cdb8}.q{fill:#b9ab92}.h{fill:#1d5c57}.d{fill:#8a5a00}
+.c{stroke:#231d16;stroke-dasharray:4 3}.o{stroke:#fcf8f0;stroke-width:3}.z{stroke:#655a4a}
+.w{stroke:#b9ab92}.wh{stroke:#1d5c57}.wd{stroke:#8a5a00}
+text{font:14px system-ui,"Segoe UI",Roboto,"Noto Sans","Liberation Sans",sans-serif;font-variant-numeric:tabular-nums}
+.b{font-size:19px;font-weight:600}.m{font-size:12px}.e{text-anchor:end}.k{text-anchor:middle}
+@media(prefers-color-scheme:dark){.g{fill:#211b14}.t{fill:#f3eadb}.s{fill:#b7a991}.l{stroke:#43392b}.q{fill:#75684f}
+.h{fill:#6fdcd0}.d{fill:#f3c25c}.c{stroke:#f3eadb}.o{stroke:#211b14}.z{stroke:#b7a991}
+.w{stroke:#75684f}.wh{stroke:#6fdcd0}
+.wd{stroke:#f3c25c}}
+"""
+_SIZE = "width:100%;max-width:720px;max-height:98vh"
+_WIDTH, _LANE, _WAVE, _TOP, _GAP = 480, 60, 20, 108, 24
+_LEFT, _SPLIT, _NEAR, _RIGHT = 52, 268, 288, 468
+
+
+def hit_svg(stroke: Stroke) -> str:
+    """Return the picture as an SVG file's text, 480 wide; it follows the reader's light or dark."""
+    heard = felt(stroke)
+    pads = stroke.samples.shape[1]
+    pitch = _LANE + _WAVE + _GAP
+    bottom = _TOP + pads * pitch - _GAP
+    height = bottom + 50
+    most = max(10 * math.ceil(heard.db.max() / 10), 30)
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img" style="{_SIZE}">',
+        f"<title>{headline(stroke)}</title><style>{_STYLE}</style>",
+        f'<rect class="g" width="{_WIDTH}" height="{height}" rx="6"/>',
+        f'<text class="t b" x="12" y="30">{headline(stroke)}</text>',
+        f'<text class="s" x="12" y="52">{details(stroke)}</text>',
+        f'<text class="s" x="12" y="71">{threshold(heard)}</text>',
+    ]
+    whole = (float(heard.ms[0]), float(heard.ms[-1])) if len(heard.ms) else (-200.0, 200.0)
+    panels = ((_LEFT, _SPLIT, whole), (_NEAR, _RIGHT, NEAR_MS))
+    for pad in range(1, pads + 1):
+        top = _TOP + (pad - 1) * pitch
+        out += _lane(stroke, heard, pad, top, most, panels)
+    for left, right, (first, last) in panels:
+        x = left + (right - left) * (0 - first) / (last - first)
+        out.append(f'<path class="z" d="M{x:.1f} {_TOP - 8}V{bottom}" stroke-width="1"/>')
+        for ms in _ticks(first, last):
+            x = left + (right - left) * (ms - first) / (last - first)
+            out.append(f'<text class="s m k" x="{x:.1f}" y="{bottom + 18}">{ms:g}</text>')
+    middle = (_LEFT + _RIGHT) / 2
+    out.append(f'<text class="s m k" x="{middle:g}" y="{bottom + 38}">ms from the first touch</text></svg>')
+    return "\n".join(out) + "\n"
+
+
+def _lane(
+    stroke: Stroke,
+    heard: Felt,
+    pad: int,
+    top: float,
+    most: float,
+    panels: tuple[tuple[int, int, tuple[float, float]], ...],
+) -> list[str]:
+    base, mid = top + _LANE, top + _LANE + _WAVE / 2 + 2
+    struck = pad in stroke.pads
+    kind = ("h" if stroke.sure else "d") if struck else "q"
+    db, wave = heard.db[pad - 1], stroke.samples[:, pad - 1].astype(np.float64)
+    wave = wave - np.median(wave)
+    loudest = max(float(np.abs(stroke.samples - np.median(stroke.samples, axis=0)).max()), 8.0)
+    at = 1000 * (stroke.start - stroke.t + np.arange(len(wave)) / stroke.rate)
+    level = base - _LANE * heard.threshold_db / most
+    out = [
+        f'<text class="t m" x="{_LEFT}" y="{top - 4:g}">Pad {pad}</text>',
+        f'<text class="s m e" x="{_LEFT - 4}" y="{base:g}">0</text>',
+        f'<text class="s m e" x="{_LEFT - 4}" y="{top + 9:g}">{most:g} dB</text>',
+    ]
+    for left, right, span in panels:
+        out.append(f'<path class="l" d="M{left} {base:g}H{right}M{left} {top:g}H{right}" fill="none"/>')
+        points = _columns(heard.ms, db, span, right - left)
+        if points:
+            area = "".join(f"L{left + x} {base - _LANE * min(high, most) / most:.1f}" for x, _, high in points)
+            out.append(
+                f'<path class="{kind}" d="M{left + points[0][0]} {base:g}{area}L{left + points[-1][0]} {base:g}Z"/>'
+            )
+        bars = _trace(at, wave / loudest, span, (left, right), mid)
+        out.append(f'<path class="w{kind if struck else ""}" d="{bars}" fill="none" stroke-width="1"/>')
+        # a line of the ground's colour under the dashes keeps them apart from what they cross
+        out.append(f'<path class="o" d="M{left} {level:.1f}H{right}" fill="none"/>')
+        out.append(f'<path class="c" d="M{left} {level:.1f}H{right}" fill="none"/>')
+    first = heard.first_ms[pad - 1]
+    if first is not None:
+        out.append(f'<text class="t m e" x="{_RIGHT}" y="{top - 4:g}">felt at {first:+.1f} ms</text>')
+    return out
+
+
+def _trace(
+    ms: NDArray[np.float64],
+    wave: NDArray[np.float64],
+    span: tuple[float, float],
+    panel: tuple[int, int],
+    mid: float,
+) -> str:
+    """The path of a wave of -1 to 1: a line where its samples stand apart, else an upright stroke a column."""
+    left, right = panel
+    inside = (ms >= span[0]) & (ms <= span[1])
+    if inside.sum() <= right - left:
+        x = left + (ms[inside] - span[0]) / (span[1] - span[0]) * (right - left)
+        y = mid - _WAVE / 2 * wave[inside]
+        points = "L".join(f"{a:.1f} {b:.1f}" for a, b in zip(x, y, strict=True))
+        return f"M{points}" if points else ""
+    return "".join(
+        f"M{left + x} {mid - _WAVE / 2 * high - 0.3:.1f}V{mid - _WAVE / 2 * low + 0.3:.1f}"
+        for x, low, high in _columns(ms, wave, span, right - left)
+    )
+
+
+def _columns(
+    ms: NDArray[np.float64], values: NDArray[np.float64], span: tuple[float, float], width: int
+) -> list[tuple[int, float, float]]:
+    """(x, lowest, highest) of the values in each pixel column; a column without any holds the value before."""
+    inside = (ms >= span[0]) & (ms <= span[1])
+    if not inside.any():
+        return []
+    ms, values = ms[inside], values[inside]
+    x = np.minimum(((ms - span[0]) / (span[1] - span[0]) * width).astype(int), width - 1)
+    starts = np.flatnonzero(np.diff(x, prepend=-1))
+    low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
+    return [(int(x[i]), float(a), float(b)) for i, a, b in zip(starts, low, high, strict=True)]
+
+
+def _ticks(first: float, last: float) -> list[float]:
+    step = 100.0 if last - first > 150 else 5.0
+    return [n * step for n in range(math.ceil(first / step), math.floor(last / step) + 1)]
+
+
+_DOTS = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))  # from below, left and right column
+
+
+def hit_text(stroke: Stroke, width: int = 72) -> str:
+    """Return the picture as text of `width` columns: two rows of braille a pad, `-` at the left is the threshold."""
+    heard = felt(stroke)
+    columns = max(width - 22, 10)
+    most = max(10 * math.ceil(heard.db.max() / 10), 30)
+    lines = [headline(stroke), details(stroke), threshold(heard), ""]
+    span = (-20.0, 80.0)
+    row = min(int(heard.threshold_db / most * 2), 1)
+    for pad in range(1, stroke.samples.shape[1] + 1):
+        heights = np.zeros(2 * columns, int)
+        for x, _, high in _columns(heard.ms, heard.db[pad - 1], span, 2 * columns):
+            heights[x] = min(round(high / most * 8), 8)
+        rows = [
+            "".join(
+                chr(
+                    0x2800
+                    + sum(
+                        _DOTS[side][dot]
+                        for side in (0, 1)
+                        for dot in range(4)
+                        if heights[2 * column + side] > 4 * half + dot
+                    )
+                )
+                for column in range(columns)
+            )
+            for half in (1, 0)
+        ]
+        first = heard.first_ms[pad - 1]
+        mark = "*" if pad in stroke.pads else " "
+        said = "" if first is None else f" {first:+6.1f} ms"
+        lines.append(f"       {'-' if row else ' '}{rows[0]}".rstrip("\u2800 "))
+        lines.append(f"{mark}pad {pad} {' ' if row else '-'}{rows[1]}{said}")
+    zero = 8 + round(columns * (0 - span[0]) / (span[1] - span[0]))
+    axis = f"{' ' * 8}{'.' * columns}"
+    lines.append(axis[:zero] + "0" + axis[zero + 1 :] + f" {span[0]:g} to {span[1]:g} ms")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,167 @@
+"""What the pads felt around each strike that was due, kept beside the journal so that a judge can look at it.
+
+`<journal>.hits` is SQLite: one row a strike, the samples of all pads 200 ms to either side, and what was concluded. No
+bead, no hand: only what shook. It is evidence to look at and not the game, so it is bounded (the oldest goes), and a
+power cut may take the last row. A row is there as soon as the samples are: a protest is decided before play goes on.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from pi_controller.errors import MatError
+from pi_controller.mat.strikes import StrikeSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+BESIDE_S = 0.2
+"""Kept before and after the first touch, s."""
+MOST = 1000
+"""Strikes kept; some thirty games at about 5 kB each."""
+APPLICATION_ID = 0x4D4D4849
+"""`MMHI`."""
+_SCHEMA = f"""
+BEGIN IMMEDIATE;
+CREATE TABLE IF NOT EXISTS hits(
+  id INTEGER PRIMARY KEY, hide INTEGER NOT NULL, t REAL NOT NULL, start REAL NOT NULL, rate REAL NOT NULL,
+  full_scale INTEGER NOT NULL, pads TEXT NOT NULL, margin_db REAL, sure INTEGER NOT NULL, strikes TEXT NOT NULL,
+  width INTEGER NOT NULL, samples BLOB NOT NULL
+);
+PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = 1; COMMIT;
+"""
+
+
+class ReviewError(MatError, RuntimeError):
+    """What was felt around the hits cannot be read or kept."""
+
+    code = "review"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stroke:
+    """A strike that was due and what the pads felt around it.
+
+    `t` is the first touch and `start` the first sample, host seconds; `samples` int16 (n, pads) in ADC counts, `rate`
+    samples a second. `pads`, `margin_db` and `sure` as in `mat.events.Strike`; `strikes` the settings that held.
+    """
+
+    hide: int
+    t: float
+    start: float
+    rate: float
+    full_scale: int
+    pads: tuple[int, ...]
+    margin_db: float | None
+    sure: bool
+    strikes: StrikeSettings
+    samples: NDArray[np.int16]
+
+
+def beside(journal: str | Path) -> Path:
+    """Return where the hits of the journal at `journal` are kept."""
+    path = Path(journal)
+    return path.with_name(path.name + ".hits")
+
+
+class Review:
+    """The hits kept at `path`, opened for adding; made when there are none. Raises `ReviewError`."""
+
+    def __init__(self, path: Path, most: int = MOST) -> None:
+        self._path = path
+        self._most = most
+        try:
+            self._db = sqlite3.connect(path, timeout=0.25, isolation_level=None)
+            _identify(self._db, path)
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = NORMAL")
+            self._db.executescript(_SCHEMA)
+        except sqlite3.Error as error:
+            raise _wrong(path, error) from error
+
+    def add(self, strokes: Iterable[Stroke]) -> None:
+        """Keep `strokes`; the oldest beyond what is kept go."""
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            self._db.executemany(
+                "INSERT INTO hits VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", [_row(stroke) for stroke in strokes]
+            )
+            self._db.execute("DELETE FROM hits WHERE id <= (SELECT max(id) FROM hits) - ?", (self._most,))
+            self._db.execute("COMMIT")
+        except sqlite3.Error as error:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise _wrong(self._path, error) from error
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+
+def strokes(path: Path, hide: int | None = None) -> list[Stroke]:
+    """Return the hits kept at `path` in order, of one hide or all. The file is only read. Raises `ReviewError`."""
+    if not path.is_file():
+        raise ReviewError(
+            f"there is nothing kept beside this journal: {path.name} is not there", "[recording] hits = true keeps them"
+        )
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=0.25)) as db:
+            _identify(db, path)
+            rows = db.execute(
+                "SELECT hide, t, start, rate, full_scale, pads, margin_db, sure, strikes, width, samples FROM hits"
+                " WHERE ?1 IS NULL OR hide = ?1 ORDER BY id",
+                (hide,),
+            )
+            return [_stroke(row) for row in rows]
+    except (sqlite3.Error, msgspec.MsgspecError, zlib.error, ValueError, TypeError) as error:
+        raise _wrong(path, error) from error
+
+
+def _row(stroke: Stroke) -> tuple[Any, ...]:
+    moves = np.diff(stroke.samples, axis=0, prepend=np.int16(0)).T.astype("<i2")
+    planes = np.ascontiguousarray(moves).view(np.uint8).reshape(-1, 2).T.tobytes()
+    return (
+        stroke.hide, stroke.t, stroke.start, stroke.rate, stroke.full_scale, msgspec.json.encode(stroke.pads).decode(),
+        stroke.margin_db, stroke.sure, msgspec.json.encode(asdict(stroke.strikes)).decode(), stroke.samples.shape[1],
+        zlib.compress(planes),
+    )  # fmt: skip
+
+
+def _stroke(row: tuple[Any, ...]) -> Stroke:
+    hide, t, start, rate, full_scale, pads, margin_db, sure, strikes, width, blob = row
+    planes = np.frombuffer(zlib.decompress(blob), np.uint8).reshape(2, -1)
+    moves = np.ascontiguousarray(planes.T).view("<i2").reshape(width, -1)
+    return Stroke(
+        hide,
+        t,
+        start,
+        rate,
+        full_scale,
+        msgspec.json.decode(pads, type=tuple[int, ...]),
+        margin_db,
+        bool(sure),
+        msgspec.convert(msgspec.json.decode(strikes), StrikeSettings),
+        np.cumsum(moves.T, axis=0, dtype=np.int16),
+    )
+
+
+def _identify(db: sqlite3.Connection, path: Path) -> None:
+    """Refuse a file that is another program's."""
+    (application,) = db.execute("PRAGMA application_id").fetchone()
+    (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if tables and application != APPLICATION_ID:
+        raise ReviewError(f"{path.name} belongs to another program", "move it away")
+
+
+def _wrong(path: Path, error: Exception) -> ReviewError:
+    return ReviewError(f"{path.name} cannot be used: {error}", "check the disk, or move the file away")

@@ -1,0 +1,90 @@
+"""A short simulated game recorded while it is played; once for all tests here."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pi_controller.games import registry
+from pi_controller.mat.strikes import StrikeSettings
+from pi_controller.recording.chunks import ChunkFile
+from pi_controller.recording.model import Header, told
+from pi_controller.recording.recorder import Recorder
+from pi_controller.referee.settings import RefereeSettings
+from pi_controller.sim.script import Mischief
+from pi_controller.sim.simulation import Simulation
+
+
+class Log:
+    """An observer that keeps the live table's events, and how large the file was in each phase."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.events: list[Any] = []
+        self.messages: list[Any] = []
+        self.sizes: list[tuple[float, str, int, int]] = []
+
+    def took(self, t, messages, armed):
+        self.messages += messages
+
+    def told(self, events, armed):
+        self.events += events
+
+    def pressed(self, t, press):
+        self.events.append(press)
+
+    def stepped(self, t, table, armed):
+        self.sizes.append((t, table.story.phase, table.story.hide, self.path.stat().st_size))
+
+
+@dataclass
+class Played:
+    path: Path
+    journal: Path
+    log: Log
+    records: list[Any]
+    seconds: float
+    questions: int
+
+
+def header_of(game, t=0.0):
+    teams = {"A": "Team A", "B": "Team B"}
+    return Header(
+        t=t,
+        game=game.name,
+        version=game.version,
+        options=dict(game.settings),
+        teams=teams,
+        referee=told(RefereeSettings()),
+        strikes=told(StrikeSettings()),
+    )
+
+
+def play(folder, seed, game, mischief):
+    path = folder / "game.sensors"
+    with Simulation(seed, folder / "game.sqlite", game, mischief=mischief) as simulation:
+        file = ChunkFile(path, header_of(game))
+        log = Log(path)
+        recorder = Recorder(file, simulation.daemon.table)
+        simulation.daemon.observers += [recorder, log]
+        simulation.play()
+        recorder.close()
+        records = list(simulation.journal.read())
+        return Played(path, folder / "game.sqlite", log, records, simulation.t, simulation.players.questions)
+
+
+@pytest.fixture(scope="session")
+def smooth(tmp_path_factory):
+    """A game in which nobody was asked anything."""
+    for seed in (30, 8, 9, 10):
+        played = play(tmp_path_factory.mktemp("smooth"), seed, registry.game("dakota", {"points": "1"}), Mischief(0, 0))
+        if played.questions == 0:
+            return played
+    raise AssertionError("the judge was needed in each of these games")
+
+
+@pytest.fixture(scope="session")
+def judged_game(tmp_path_factory):
+    """A game with fouls and doubts, in which the judge was needed."""
+    return play(tmp_path_factory.mktemp("judged"), 15, registry.game("dakota", {"points": "1"}), Mischief(0.1, 0.5))

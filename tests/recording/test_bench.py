@@ -1,0 +1,90 @@
+"""A mat recorded without a game, through the real firmware and a pseudo-terminal."""
+
+import pytest
+
+from pi_controller.drivers.buttons import MockButtons
+from pi_controller.drivers.serial_port import SerialPort
+from pi_controller.errors import PortError, UsageError
+from pi_controller.link.messages import Field, Piezo, Touch
+from pi_controller.mat.strikes import StrikeSettings
+from pi_controller.recording.bench import CONTACT, Bench
+from pi_controller.recording.bench_verb import main
+from pi_controller.recording.chunks import ChunkFile, Recording
+from pi_controller.recording.model import Header, told
+from pi_controller.recording.scoring import Struck, hear, score, timed
+from pi_controller.sim.mat import SimMat
+
+TICK = 0.032
+
+
+def test_strokes_on_the_simulated_mat_are_recorded_and_scored(tmp_path):
+    path = tmp_path / "x.sensors"
+    contact = MockButtons([CONTACT])
+    truth = []
+    with SimMat(3) as mat:
+        file = ChunkFile(path, Header(0.0, strikes=told(StrikeSettings())))
+        bench = Bench(file, lambda: SerialPort(mat.device), contact)
+        t, sent = 0.0, 0
+        for tick in range(330):
+            if tick > 60 and tick % 40 == 0:
+                pad = len(truth) % 4 + 1
+                mat.world.strike(pad, -20.0)
+                contact.press(CONTACT, t, held_s=0.03)
+                truth.append(Struck(None, pad, "firm"))
+            n = mat.advance(TICK, sent)
+            t += TICK
+            before = bench.sent
+            bench.step(t, at_least=n)
+            sent = bench.sent - before
+        size = path.stat().st_size
+        bench.close()
+    assert size > 20_000, "nothing is held back where nothing is hidden"
+    recording = Recording(path)
+    entries = list(recording.entries())
+    assert {Piezo, Touch, Field} <= {type(entry) for entry in entries}
+    assert bench.touches == len(truth) == 7
+    heard = hear(entries, recording.header.strike_settings(), recording.header.t)
+    figures = score(heard.strikes, timed(truth, heard.touches), heard.seconds)
+    assert (figures["found"], figures["false"]) == (7, 0)
+    assert figures["right_pad"]["value"] == 1.0
+
+
+def test_a_board_that_goes_is_looked_for_again(tmp_path):
+    tries = []
+
+    def missing():
+        tries.append(1)
+        raise PortError("there is no board", "plug it in")
+
+    bench = Bench(ChunkFile(tmp_path / "x.sensors", Header(0.0)), missing)
+    for n in range(40):
+        bench.step(n * 0.1)
+    assert bench.why == "there is no board"
+    assert len(tries) == 4
+    bench.close()
+    assert not any(isinstance(entry, Piezo) for entry in Recording(tmp_path / "x.sensors").entries())
+
+
+def test_the_verb_refuses_what_cannot_be(tmp_path):
+    there = tmp_path / "there"
+    there.write_text("mine")
+    without = tmp_path / "s.toml"
+    without.write_text('[board]\nport = "none"\n')
+    for argv in (
+        [str(there)],
+        [str(tmp_path / "a"), "--contact", "40"],
+        [str(tmp_path / "a"), "--seconds", "0"],
+        [str(tmp_path / "a"), "--settings", str(without)],
+    ):
+        with pytest.raises(UsageError):
+            main(argv)
+    assert there.read_text() == "mine"
+
+
+def test_the_verb_records_from_a_board(tmp_path, capsys):
+    settings = tmp_path / "s.toml"
+    settings.write_text(f'[board]\nport = "{tmp_path / "nothing"}"\n')
+    assert main([str(tmp_path / "x.sensors"), "--settings", str(settings), "--seconds", "0.05"]) == 0
+    out, err = capsys.readouterr()
+    assert "0 samples of each pad" in out
+    assert err.count("\n") == 1

@@ -1,0 +1,116 @@
+"""Entries packed and unpacked are the same to the last bit."""
+
+import math
+import zlib
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pi_controller.link.messages import Field, Gap, Health, LinkDown, LinkUp, Piezo, Touch
+from pi_controller.mat.events import Button
+from pi_controller.recording.columns import alike, pack, unpack
+from pi_controller.recording.model import Armed, Batch, Began, Ended, Felt, Lost, RecordingError
+
+times = st.floats(allow_nan=False)
+int16 = st.integers(-32768, 32767)
+
+
+def arrays(rows, columns, element):
+    return st.lists(st.lists(element, min_size=columns, max_size=columns), min_size=rows, max_size=rows)
+
+
+piezo = st.builds(
+    lambda t, index, rows: Piezo(t, index, 4000.0, np.array(rows, np.int16).reshape(-1, 4), 2048),
+    times,
+    st.integers(0, 2**40),
+    st.integers(1, 20).flatmap(lambda n: arrays(n, 4, int16)),
+)
+touch = st.builds(lambda t, rows: Touch(t, np.array(rows, np.int16)), times, arrays(4, 3, int16))
+ut = st.one_of(st.integers(-30000, 30000).map(lambda n: n / 30.0), st.floats(-1e6, 1e6))
+field = st.builds(
+    lambda t, rows, ok: Field(t, np.array(rows, np.float64), np.array(ok)),
+    times,
+    arrays(6, 3, ut),
+    st.lists(st.booleans(), min_size=6, max_size=6),
+)
+rare = st.one_of(
+    st.builds(Began, times),
+    st.builds(Batch, st.booleans()),
+    st.builds(Armed, st.booleans()),
+    st.just(Ended()),
+    st.builds(Felt, st.integers(0, 10**6), st.integers(0, 2**32 - 1)),
+    st.builds(Lost, times, times, st.text()),
+    st.builds(Gap, times, times, st.integers(0, 10**6)),
+    st.builds(Health, times, times, *[st.integers(0, 10**9)] * 4),
+    st.builds(LinkUp, times, st.text(), st.text(), st.integers(0, 99), st.text(), st.integers(1, 8)),
+    st.builds(LinkDown, times, st.text()),
+    st.builds(Button, times, st.sampled_from(["ready", "shown"])),
+)
+
+
+def bits(entry):
+    """Everything in an entry, as something that tells -0.0 from 0.0."""
+    out = [type(entry)]
+    for name in getattr(entry, "__struct_fields__", None) or entry.__slots__:
+        value = getattr(entry, name)
+        if isinstance(value, np.ndarray):
+            out.append((value.dtype, value.shape, value.tobytes()))
+        else:
+            out.append(value.hex() if isinstance(value, float) else value)
+    return out
+
+
+@given(st.lists(st.one_of(piezo, touch, field, rare), max_size=12))
+def test_there_and_back_to_the_last_bit(entries):
+    again = unpack(pack(entries, 30.0))
+    assert list(map(bits, again)) == list(map(bits, entries))
+
+
+def test_readings_in_counts_take_a_few_bytes():
+    rng = np.random.default_rng(1)
+    scans = [Field(i / 20, rng.integers(-900, 900, (24, 3)) / 30.0, np.ones(24, bool)) for i in range(20)]
+    noise = [Piezo(i / 100, i * 40, 4000.0, rng.normal(0, 1.2, (40, 4)).astype(np.int16)) for i in range(100)]
+    assert len(pack(noise, 30.0)) < 4000 * 4 * 0.5
+    assert len(pack(scans, 30.0)) < 20 * 72 * 2.2
+
+
+def test_what_must_not_share_a_block():
+    one = Piezo(0.0, 0, 4000.0, np.zeros((2, 4), np.int16))
+    assert alike(one) != alike(Piezo(0.0, 0, 2000.0, np.zeros((2, 4), np.int16)))
+    assert alike(Ended()) is None
+
+
+@given(st.binary(max_size=60))
+def test_other_bytes_are_refused(data):
+    for block in (data, zlib.compress(data)):
+        with pytest.raises(RecordingError):
+            unpack(block)
+
+
+@given(st.integers(0, 12), st.one_of(st.binary(max_size=9), st.integers(-(2**60), 2**60), st.just([["Nothing"]])))
+def test_a_block_with_one_thing_wrong_never_does_worse_than_refuse(place, wrong):
+    good = msgspec.msgpack.decode(
+        zlib.decompress(pack([Began(1.0), Piezo(2.0, 5, 4000.0, np.ones((3, 4), np.int16)), Felt(1, 2)], 30.0))
+    )
+    good[place] = wrong
+    try:
+        entries = unpack(zlib.compress(msgspec.msgpack.encode(good)))
+    except RecordingError:
+        return
+    assert len(entries) < 20
+
+
+def test_a_block_that_would_fill_the_memory_is_refused(monkeypatch):
+    monkeypatch.setattr("pi_controller.recording.columns.MOST_BYTES", 1000)
+    with pytest.raises(RecordingError, match="too large"):
+        unpack(zlib.compress(bytes(100_000)))
+
+
+def test_zero_and_minus_zero_stay_apart():
+    ut = np.zeros((6, 3))
+    ut[0, 0] = -0.0
+    (again,) = unpack(pack([Field(0.0, ut, np.ones(6, bool))], 30.0))
+    assert math.copysign(1.0, again.ut[0, 0]) == -1.0

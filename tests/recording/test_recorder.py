@@ -1,0 +1,165 @@
+"""The recorder keeps everything, tells nothing early, and never stands in the way of the game."""
+
+import errno
+
+import pytest
+
+from pi_controller.link.messages import Field, Piezo, Touch
+from pi_controller.recording.chunks import HEAD, MAGIC, ChunkFile, Recording
+from pi_controller.recording.columns import unpack
+from pi_controller.recording.folder import make_room, new_path
+from pi_controller.recording.model import Header, Lost
+from pi_controller.recording.recorder import Recorder
+from pi_controller.sim.script import Mischief
+from pi_controller.sim.simulation import Simulation
+
+CLOCKS_S = 0.02
+"""The board's clock is mapped to the host's: a reading may seem to come this much after the step that took it in."""
+
+
+def readings(path):
+    return [entry for entry in Recording(path).entries() if isinstance(entry, Piezo | Touch | Field)]
+
+
+def newest_at(path):
+    """(length of the file, newest reading in it) after each of its chunks: whoever reads that much can know so much."""
+    data, at, newest = path.read_bytes(), len(MAGIC), float("-inf")
+    out = [(at, newest)]
+    while at < len(data):
+        _, kind, length, _ = HEAD.unpack_from(data, at)
+        entries = unpack(data[at + HEAD.size : at + HEAD.size + length]) if kind == b"D" else []
+        newest = max([newest, *(entry.t for entry in entries if isinstance(entry, Piezo | Touch | Field))])
+        at += HEAD.size + length
+        out.append((at, newest))
+    return dict(out)
+
+
+def test_everything_is_kept_in_its_order(smooth):
+    kept = readings(smooth.path)
+    live = [message for message in smooth.log.messages if isinstance(message, Piezo | Touch | Field)]
+    assert [(type(entry), entry.t) for entry in kept] == [(type(entry), entry.t) for entry in live]
+    for a, b in zip(kept, live, strict=True):
+        if isinstance(a, Piezo):
+            assert (a.index, a.rate, a.full_scale, a.samples.tobytes()) == (
+                b.index,
+                b.rate,
+                b.full_scale,
+                b.samples.tobytes(),
+            )
+
+
+def test_no_reading_can_be_read_before_the_hide_it_belongs_to_is_over(judged_game):
+    newest = newest_at(judged_game.path)
+    settled, phase_before = float("-inf"), ""
+    seen = 0
+    for t, phase, _, size in judged_game.log.sizes:
+        if phase in ("show", "over") and phase_before not in ("show", "over"):
+            settled = t
+        # also while the bead is shown: the next hide may have begun already
+        assert newest[size] <= settled + CLOCKS_S
+        seen += newest[size] > float("-inf") and phase == "hit"
+        phase_before = phase
+    assert seen > 50, "earlier hides can be read while the next is played"
+
+
+def test_the_file_grows_only_with_what_is_over(judged_game):
+    grown = [
+        (t, phase)
+        for (_, _, _, before), (t, phase, _, size) in zip(
+            judged_game.log.sizes, judged_game.log.sizes[1:], strict=False
+        )
+        if size != before
+    ]
+    hides = [t for t, phase, *_ in judged_game.log.sizes if phase in ("show", "over")]
+    assert grown
+    assert all(any(0 <= t - shown < 2.0 for shown in hides) for t, _ in grown)
+
+
+@pytest.fixture
+def table(tmp_path):
+    from pi_controller.games import registry
+
+    with Simulation(5, tmp_path / "j.sqlite", registry.game("dakota", {"points": "1"}), mischief=Mischief(0, 0)) as sim:
+        yield sim
+
+
+def play_until(table, phase, hide=1, limit=4000):
+    for _ in range(limit):
+        if table.view.phase == phase and table.view.hide == hide:
+            return
+        table.tick()
+    raise AssertionError(f"no {phase} in hide {hide}")
+
+
+def test_stopped_in_the_middle_of_a_hide_nothing_of_it_is_kept(table, tmp_path):
+    path = tmp_path / "x.sensors"
+    recorder = Recorder(ChunkFile(path, Header(0.0)), table.daemon.table)
+    table.daemon.observers.append(recorder)
+    play_until(table, "show")
+    shown = table.t
+    play_until(table, "hit", hide=2)
+    assert "pad" not in repr(recorder)
+    recorder.close()
+    recorder.close()
+    assert max(entry.t for entry in readings(path)) <= shown + CLOCKS_S
+    *_, last = [entry for entry in Recording(path).entries() if isinstance(entry, Lost)]
+    assert last.why == "the hide was not over"
+    assert last.until == pytest.approx(table.t, abs=0.1)
+
+
+def test_a_hide_that_outgrows_the_memory_loses_its_beginning(table, tmp_path):
+    path = tmp_path / "x.sensors"
+    recorder = Recorder(ChunkFile(path, Header(0.0)), table.daemon.table, hold=25_000)
+    table.daemon.observers.append(recorder)
+    play_until(table, "hit")
+    assert recorder._held_bytes <= 25_000
+    play_until(table, "show")
+    for _ in range(10):
+        table.tick()
+    recorder.close()
+    lost = next(entry for entry in Recording(path).entries() if isinstance(entry, Lost))
+    assert lost.why == "the hide outgrew the memory"
+    assert 0.0 < lost.until < readings(path)[0].t + 0.1
+
+
+def test_a_disk_that_fails_ends_the_recording_and_not_the_game(table, tmp_path, caplog):
+    class Full(ChunkFile):
+        def add(self, data):
+            if self.size > 0:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            super().add(data)
+
+    recorder = Recorder(Full(tmp_path / "x.sensors", Header(0.0)), table.daemon.table)
+    table.daemon.observers.append(recorder)
+    play_until(table, "hide", hide=2)
+    assert "No space left on device" in caplog.text
+    assert repr(recorder) == "<Recorder, stopped>"
+    recorder.close()
+
+
+def test_it_ends_where_there_is_no_room(table, tmp_path, caplog):
+    recorder = Recorder(ChunkFile(tmp_path / "x.sensors", Header(0.0)), table.daemon.table, room=lambda size: False)
+    table.daemon.observers.append(recorder)
+    play_until(table, "hide", hide=2)
+    assert "as large as it may" in caplog.text
+    assert readings(tmp_path / "x.sensors") == []
+
+
+def test_the_folder_keeps_to_its_bounds(tmp_path):
+    folder = tmp_path / "a" / "b"
+    day = 86400.0
+    paths = []
+    for n in range(5):
+        paths.append(new_path(folder, 1_700_000_000.0 + n * day))
+        paths[-1].write_bytes(bytes(100))
+    assert paths[0].name == "20231114T221320Z.sensors"
+    assert new_path(folder, 1_700_000_000.0).name == "20231114T221320Z-2.sensors"
+    (folder / "notes.txt").write_text("mine")
+    now = 1_700_000_000.0 + 4 * day
+    assert make_room(folder, now, 3, 10_000, paths[-1], 100)
+    assert [path.exists() for path in paths] == [False, True, True, True, True]
+    assert make_room(folder, now, 30, 310, paths[-1], 120)
+    assert [path.exists() for path in paths] == [False, False, False, True, True]
+    assert not make_room(folder, now, 30, 310, paths[-1], 400)
+    assert paths[-1].exists()
+    assert (folder / "notes.txt").exists()

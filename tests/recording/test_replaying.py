@@ -1,0 +1,124 @@
+"""A recording goes through the same path as the mat did, and everything comes out the same."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pi_controller.games import registry
+from pi_controller.mat.strikes import StrikeSettings
+from pi_controller.recording.chunks import Recording
+from pi_controller.recording.compare import due, first_otherwise, hide_at, stretches_due, strikes_differ, strikes_of
+from pi_controller.recording.model import Lost, RecordingError
+from pi_controller.recording.replaying import felt, judge_calls, judged, plain
+from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
+from pi_controller.sim.script import Mischief
+from pi_controller.sim.simulation import Simulation
+
+
+@pytest.fixture(scope="module", params=["smooth", "judged_game"])
+def played(request):
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture(scope="module")
+def recording(played):
+    recording = Recording(played.path)
+    return recording.header, list(recording.entries())
+
+
+def facts(records):
+    return [(batch, plain(fact)) for batch, fact in records]
+
+
+def test_the_mat_events_are_exactly_those_of_the_table(played, recording):
+    feeling = felt(*recording)
+    assert feeling.events == played.log.events
+    assert feeling.same > 20
+    assert feeling.other == 0
+    assert feeling.lost == []
+
+
+def test_the_facts_are_exactly_those_of_the_journal(played, recording):
+    again = judged(*recording, played.records)
+    assert again.events == played.log.events
+    assert facts(again.records) == facts(played.records)
+    assert again.stopped == ""
+
+
+def test_where_no_judge_was_needed_the_recording_alone_gives_the_facts(smooth):
+    assert smooth.questions == 0
+    recording = Recording(smooth.path)
+    again = judged(recording.header, recording.entries())
+    assert facts(again.records) == facts(smooth.records)
+
+
+def test_a_recording_that_was_tampered_with_is_noticed(smooth):
+    recording = Recording(smooth.path)
+    entries = list(recording.entries())
+    loud = max(range(len(entries)), key=lambda n: getattr(entries[n], "samples", np.zeros(1)).max())
+    entries[loud] = replace(entries[loud], samples=entries[loud].samples // 64)
+    assert felt(recording.header, entries).other > 0
+
+
+def test_other_settings_tell_what_would_differ(judged_game):
+    recording = Recording(judged_game.path)
+    entries = list(recording.entries())
+    deaf = replace(StrikeSettings(), peak_db=40.0)
+    before = strikes_of(felt(recording.header, entries).events)
+    stretches = stretches_due(entries)
+    assert due(before, stretches) == before
+    same = due(strikes_of(felt(recording.header, entries, StrikeSettings(), always=True).events), stretches)
+    assert strikes_differ(before, same) == []
+    now = due(strikes_of(felt(recording.header, entries, deaf, always=True).events), stretches)
+    differing = strikes_differ(before, now)
+    assert any(one.now is None for one in differing)
+    assert {hide_at(judged_game.records, one.t) for one in differing} <= set(range(1, 40))
+    again = judged(recording.header, entries, judged_game.records, deaf)
+    was, _ = first_otherwise(judged_game.records, again.records, exactly=False) or (None, None)
+    assert was is not None
+    assert was.t >= differing[0].t
+
+
+def test_a_game_resumed_is_replayed_from_where_it_was(tmp_path, smooth):
+    """The journal tells what came before; the recording begins within the game."""
+    game = registry.game("dakota", {"points": "1"})
+    recording = Recording(smooth.path)
+    with pytest.raises(RecordingError, match="middle of a game"):
+        judged(replace_header(recording.header, seq=3), recording.entries())
+    with Simulation(2, tmp_path / "j.sqlite", game, mischief=Mischief(0, 0)) as table:
+        other = list(table.journal.read())
+    with pytest.raises(RecordingError, match="ends before"):
+        judged(replace_header(recording.header, seq=300), recording.entries(), other)
+    with pytest.raises(RecordingError, match="another game"):
+        judged(replace_header(recording.header, game="ojibwe", seq=3), recording.entries(), other)
+
+
+def replace_header(header, **changed):
+    import msgspec
+
+    return msgspec.structs.replace(header, **changed)
+
+
+def test_after_something_was_lost_it_says_so(smooth):
+    recording = Recording(smooth.path)
+    entries = list(recording.entries())
+    entries[len(entries) // 2 : len(entries) // 2 + 400] = [Lost(15.0, 17.0, "gone")]
+    assert felt(recording.header, entries).lost == [Lost(15.0, 17.0, "gone")]
+    assert "gone" in judged(recording.header, entries).stopped
+
+
+def test_the_judges_word_is_read_from_the_facts_it_led_to(tmp_path, judged_game):
+    calls = judge_calls(judged_game.records)
+    assert any(isinstance(call, JudgeAnswer) for call in calls)
+    with Simulation(2, tmp_path / "j.sqlite", registry.game("dakota"), mischief=Mischief(0, 0)) as table:
+        said = [
+            JudgeAction(1.0, {"do": "toss", "winner": "A"}),
+            JudgeHideAgain(2.0, "spilt"),
+            JudgeAction(3.0, {"do": "hit", "found": False, "pad": 2}),
+            JudgeUndo(4.0, "it was not"),
+            JudgeAction(5.0, {"do": "foul", "by": "hider", "kind": "two_beads"}),
+        ]
+        for call in said:
+            table.daemon.table.judge(call)
+        assert judge_calls(list(table.journal.read())) == said

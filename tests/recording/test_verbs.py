@@ -1,0 +1,179 @@
+"""The verbs, and the table that is watched as its settings want it."""
+
+import json
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from pi_controller.errors import UsageError
+from pi_controller.games import registry
+from pi_controller.mat.strikes import StrikeSettings
+from pi_controller.recording import replay_verb, review_verb
+from pi_controller.recording.around import Around
+from pi_controller.recording.chunks import Recording
+from pi_controller.recording.recorder import HOLD_BYTES
+from pi_controller.recording.replaying import felt, judged, plain
+from pi_controller.recording.watching import observers
+from pi_controller.run import open_table
+from pi_controller.sim.script import Mischief
+from pi_controller.sim.simulation import Simulation
+from pi_controller.table.review import Review, ReviewError, beside, strokes
+from pi_controller.table.settings import Settings, load
+
+
+@pytest.fixture(scope="module")
+def reviewed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("reviewed")
+    game = registry.game("dakota", {"points": "1"})
+    with Simulation(6, folder / "j.sqlite", game, mischief=Mischief(0, 0.5)) as table:
+        around = Around(Review(beside(folder / "j.sqlite")), StrikeSettings())
+        felt_events = []
+
+        class Listen:
+            def took(self, t, messages, armed): ...
+            def told(self, events, armed):
+                felt_events.extend(event for event in events if hasattr(event, "margin_db"))
+
+            def pressed(self, t, press): ...
+            def stepped(self, t, table, armed): ...
+
+        table.daemon.observers += [around, Listen()]
+        table.play()
+        around.close()
+        around.close()
+    return folder / "j.sqlite", felt_events
+
+
+def test_every_strike_that_was_due_is_kept_with_what_was_around_it(reviewed):
+    journal, events = reviewed
+    kept = strokes(beside(journal))
+    assert [(one.t, one.pads, one.sure) for one in kept] == [(event.t, event.pads, event.sure) for event in events]
+    assert len(kept) > 5
+    for one in kept[:-1]:  # the game's last hit ends the game, and the samples with it
+        assert one.samples.shape == (1600, 4)
+        assert one.t - one.start == pytest.approx(0.2, abs=0.001)
+        struck = one.samples[:, one.pads[0] - 1].astype(int)
+        assert abs(struck[800:1000]).max() > 3 * abs(struck[:780]).max()
+    assert [one.hide for one in kept] == sorted(one.hide for one in kept)
+
+
+def test_review_draws_them(reviewed, tmp_path, capsys):
+    journal, _ = reviewed
+    kept = strokes(beside(journal))
+    assert review_verb.main([str(journal)]) == 0
+    last = [one for one in kept if one.hide == kept[-1].hide]
+    assert capsys.readouterr().out.count("pad 4") == len(last)
+    assert review_verb.main([str(journal), "--hide", "1"]) == 0
+    assert f"Hide {kept[0].hide}" in capsys.readouterr().out
+    assert review_verb.main([str(journal), "--all", "--svg", str(tmp_path / "h.svg")]) == 0
+    assert len(list(tmp_path.glob("h-*.svg"))) == len(kept)
+    with pytest.raises(ReviewError, match="of hide 99"):
+        review_verb.main([str(journal), "--hide", "99"])
+    with pytest.raises(UsageError):
+        review_verb.main([str(journal), "--hide", "1", "--all"])
+    with pytest.raises(ReviewError, match="nothing kept"):
+        review_verb.main([str(tmp_path / "other.sqlite")])
+
+
+def test_replay_says_that_all_is_as_it_was(judged_game, capsys):
+    assert replay_verb.main([str(judged_game.path), "--sensors", "--journal", str(judged_game.journal)]) == 0
+    said = capsys.readouterr().out
+    assert "felt as at the table: yes" in said
+    assert f"judged as in the journal: {len(judged_game.records)} of its {len(judged_game.records)} facts" in said
+
+
+def test_replay_as_json_is_the_events_and_a_summary(smooth, capsys):
+    assert replay_verb.main([str(smooth.path), "--json"]) == 0  # what is in the file says what it is
+    *events, summary = map(json.loads, capsys.readouterr().out.splitlines())
+    assert len(events) == len(smooth.log.events)
+    assert summary["as_at_the_table"] == summary["checkpoints"] > 0
+
+
+def test_replay_says_what_other_settings_would_change(judged_game, tmp_path, capsys):
+    settings = tmp_path / "s.toml"
+    settings.write_text("[strikes]\nthreshold_db = 40.0\n")
+    argv = [str(judged_game.path), "--journal", str(judged_game.journal), "--settings", str(settings)]
+    assert replay_verb.main(argv) == 0
+    said = capsys.readouterr().out
+    assert "judged otherwise, first at:" in said
+    assert "-> nothing" in said
+
+
+def test_replay_of_a_journal_is_as_before(smooth, capsys):
+    assert replay_verb.main([str(smooth.journal)]) == 0
+    assert "has won" in capsys.readouterr().out
+
+
+def settings_in(folder, **changed):
+    keys = {"sensors": "true"} | changed
+    path = folder / "s.toml"
+    lines = "\n".join(f"{key} = {value}" for key, value in keys.items())
+    path.write_text(
+        f'[table]\njournal = "{folder / "table.sqlite"}"\n[board]\nport = "none"\n[game.options]\npoints = 1\n'
+        f'[recording]\nfolder = "{folder / "rec"}"\n{lines}\n'
+    )
+    return load(path)
+
+
+def test_a_table_is_watched_only_as_it_wants(tmp_path):
+    assert Settings().recording.sensors is False
+    with ExitStack() as stack:
+        table = open_table(settings_in(tmp_path, sensors="false", hits="false"), 5.0)
+        stack.callback(table.journal.close)
+        assert observers(settings_in(tmp_path, sensors="false", hits="false"), table, 5.0, stack) == []
+        assert not (tmp_path / "rec").exists()
+
+
+def test_what_cannot_be_kept_is_said_and_the_table_plays(tmp_path, caplog):
+    (tmp_path / "rec").write_text("a file where the folder should be")
+    with ExitStack() as stack:
+        settings = settings_in(tmp_path)
+        table = open_table(settings, 5.0)
+        stack.callback(table.journal.close)
+        found = observers(settings, table, 5.0, stack)
+    assert len(found) == 1
+    assert "recordings cannot be kept" in caplog.text
+
+
+def test_a_table_that_was_stopped_goes_on_in_a_second_recording(tmp_path):
+    """Two runs of one game, two recordings; the second is judged from where the journal then stood."""
+    settings = settings_in(tmp_path)
+    game = registry.game("dakota", {"points": "1"})
+    with ExitStack() as stack:
+        table = open_table(settings, 0.0)
+        stack.callback(table.journal.close)
+        observers(settings, table, 0.0, stack)
+        from pi_controller.referee.judge import JudgeAction
+
+        table.judge(JudgeAction(1.0, {"do": "toss", "winner": "A"}))
+        table.judge(JudgeAction(2.0, {"do": "hit", "found": False, "pad": 2}))
+    with Simulation(6, tmp_path / "sim.sqlite", game, mischief=Mischief(0, 0)) as simulation, ExitStack() as stack:
+        table = open_table(settings, 10.0)
+        simulation.daemon.table.journal.close()
+        simulation.daemon.table = table
+        stack.callback(table.journal.close)
+        simulation.daemon.observers += observers(settings, table, 10.0, stack)
+        for _ in range(400):
+            simulation.tick()
+        facts = list(table.journal.read())
+    first, second = sorted((tmp_path / "rec").iterdir(), key=lambda path: len(path.name))
+    assert Recording(first).header.seq == 0
+    recording = Recording(second)
+    assert recording.header.seq == 3
+    assert recording.header.teams == {"A": "A", "B": "B"}
+    entries = list(recording.entries())
+    assert felt(recording.header, entries).other == 0
+    again = judged(recording.header, entries, facts)
+    assert [plain(fact) for _, fact in again.records][:4] == [plain(fact) for _, fact in facts][:4]
+
+
+def test_the_readme_shows_the_settings_as_they_are(tmp_path):
+    import pi_controller.recording
+
+    text = (Path(pi_controller.recording.__file__).parent / "README.md").read_text("utf-8")
+    block = "\n".join(line[4:] for line in text.splitlines() if line.startswith("    "))
+    (tmp_path / "s.toml").write_text(block[: block.index("moccasin-mat")], "utf-8")
+    assert load(tmp_path / "s.toml").recording == Settings().recording
+
+    assert HOLD_BYTES == 32 << 20, "the README says 32 MB"

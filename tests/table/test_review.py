@@ -1,0 +1,106 @@
+"""Hits kept beside the journal: bounded, only read when looked at, and never another program's file."""
+
+import sqlite3
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pi_controller.mat.strikes import StrikeSettings
+from pi_controller.table.review import Review, ReviewError, Stroke, beside, strokes
+
+
+def stroke(hide=1, seed=0, **changed):
+    samples = np.random.default_rng(seed).integers(-2048, 2048, (1600, 4)).astype(np.int16)
+    one = Stroke(hide, 10.0, 9.8, 4000.0, 2048, (2, 3), 4.2, True, StrikeSettings(peak_db=14.0), samples)
+    return replace(one, **changed)
+
+
+def same(a, b):
+    return all(
+        np.array_equal(getattr(a, name), getattr(b, name))
+        if name == "samples"
+        else getattr(a, name) == getattr(b, name)
+        for name in a.__slots__
+    )
+
+
+def test_what_is_kept_comes_back(tmp_path):
+    path = beside(tmp_path / "table.sqlite")
+    assert path.name == "table.sqlite.hits"
+    kept = [stroke(1), stroke(1, 1, sure=False, margin_db=None), stroke(2, 2, pads=(4,))]
+    review = Review(path)
+    review.add(kept[:2])
+    review.add(kept[2:])
+    found = strokes(path)  # while the table goes on writing
+    assert len(found) == 3
+    assert all(map(same, found, kept))
+    assert [one.pads for one in strokes(path, hide=2)] == [(4,)]
+    assert strokes(path, hide=9) == []
+    review.close()
+
+
+def test_it_goes_on_after_a_restart(tmp_path):
+    for hide in (1, 2):
+        review = Review(tmp_path / "x.hits")
+        review.add([stroke(hide)])
+        review.close()
+    assert [one.hide for one in strokes(tmp_path / "x.hits")] == [1, 2]
+
+
+def test_the_oldest_go(tmp_path):
+    review = Review(tmp_path / "x.hits", most=3)
+    for hide in range(1, 8):
+        review.add([stroke(hide)])
+    assert [one.hide for one in strokes(tmp_path / "x.hits")] == [5, 6, 7]
+    review.close()
+
+
+def test_there_is_no_place_for_a_bead_in_it(tmp_path):
+    review = Review(tmp_path / "x.hits")
+    review.close()
+    with sqlite3.connect(tmp_path / "x.hits") as db:
+        columns = {name for _, name, *_ in db.execute("PRAGMA table_info(hits)")}
+    db.close()
+    assert columns == {
+        "id", "hide", "t", "start", "rate", "full_scale", "pads", "margin_db", "sure", "strikes", "width", "samples",
+    }  # fmt: skip
+
+
+def test_what_is_not_there_or_not_ours_is_refused(tmp_path):
+    with pytest.raises(ReviewError, match="nothing kept"):
+        strokes(tmp_path / "none")
+    (tmp_path / "text").write_text("no database at all, but long enough to be taken for the header of one" * 10)
+    with pytest.raises(ReviewError):
+        strokes(tmp_path / "text")
+    with pytest.raises(ReviewError):
+        Review(tmp_path / "text")
+    other = sqlite3.connect(tmp_path / "other")
+    other.execute("CREATE TABLE mine(x)")
+    other.close()
+    with pytest.raises(ReviewError, match="another program"):
+        Review(tmp_path / "other")
+    with pytest.raises(ReviewError):
+        Review(tmp_path / "no" / "folder" / "x.hits")
+
+
+def test_a_row_that_is_damaged_is_told(tmp_path):
+    review = Review(tmp_path / "x.hits")
+    review.add([stroke()])
+    review.close()
+    db = sqlite3.connect(tmp_path / "x.hits")
+    db.execute("UPDATE hits SET samples = x'00'")
+    db.commit()
+    db.close()
+    with pytest.raises(ReviewError):
+        strokes(tmp_path / "x.hits")
+
+
+def test_a_disk_that_fails_is_told_and_nothing_is_half_kept(tmp_path):
+    review = Review(tmp_path / "x.hits")
+    review.add([stroke(1)])
+    with pytest.raises(ReviewError):
+        review.add([stroke(2), stroke(None)])
+    review.add([stroke(3)])
+    assert [one.hide for one in strokes(tmp_path / "x.hits")] == [1, 3]
+    review.close()
