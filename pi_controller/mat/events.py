@@ -58,12 +58,14 @@ class Strike(msgspec.Struct, frozen=True, tag_field="event", tag="strike", omit_
     """A stick struck: `pads` in the order they were touched, first first (several when too close to tell apart).
 
     `margin_db` is how far the stroke stood above what would have been doubted; `sure` is false when it is a doubt.
+    `onsets` are the times of each of several pads.
     """
 
     t: float
     pads: tuple[int, ...]
     margin_db: float | None = None
     sure: bool = True
+    onsets: tuple[float, ...] = ()
 
 
 class Blind(msgspec.Struct, frozen=True, tag_field="event", tag="blind"):

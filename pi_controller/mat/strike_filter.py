@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 signal: Any = scipy_signal  # it has no types
-HOP_S = 0.0005
 LOOK_AHEAD = 2  # samples seen before a jump is called lone
 LONE = 2.0  # times the motion around it
 
@@ -57,28 +56,34 @@ class LoneJumps:
         Each is limited to LONE times the second largest of the two before and the two after it: the second largest,
         for a spike is two great moves side by side.
         """
+        n = x.shape[1]
         if self._last is None:
             self._last = x[:, :1]
-        moves = np.concatenate((self._moves, x), axis=1)
-        moves[:, 5:] -= x[:, :-1]
-        moves[:, 4:5] -= self._last
-        self._moves, self._last = moves[:, -4:], x[:, -1:]
+        moves = np.empty((len(x), n + 4))
+        moves[:, :4] = self._moves
+        np.subtract(x[:, :1], self._last, out=moves[:, 4:5])
+        np.subtract(x[:, 1:], x[:, :-1], out=moves[:, 5:])
+        self._moves, self._last = moves[:, n:], x[:, -1:]
         size = np.abs(moves)
-        early, before, after, late = size[:, :-4], size[:, 1:-3], size[:, 3:-1], size[:, 4:]
-        limit = np.minimum(np.maximum(early, before), np.maximum(after, late))
-        np.maximum(limit, np.minimum(early, before), out=limit)
-        np.maximum(limit, np.minimum(after, late), out=limit)
+        # of each move and the next: the greater and the lesser
+        greater, lesser = np.maximum(size[:, :-1], size[:, 1:]), np.minimum(size[:, :-1], size[:, 1:])
+        limit = np.minimum(greater[:, :-3], greater[:, 3:])
+        np.maximum(limit, lesser[:, :-3], out=limit)
+        np.maximum(limit, lesser[:, 3:], out=limit)
         limit *= LONE
         np.maximum(limit, self._still, out=limit)
-        return np.minimum(np.maximum(moves[:, 2:-2], -limit), limit)
+        np.minimum(limit, size[:, 2:-2], out=limit)
+        return np.copysign(limit, moves[:, 2:-2], out=limit)
 
 
 class StrikeFilter:
     """The filters of all pads, with their state. `feed` returns the hops completed by the samples it is given."""
 
-    def __init__(self, rate: float, pads: int, bands: Sequence[tuple[float, float]], still: float) -> None:
-        """`bands` in Hz; `still` as in `LoneJumps`."""
-        self.hop = max(1, round(rate * HOP_S))
+    def __init__(
+        self, rate: float, pads: int, bands: Sequence[tuple[float, float]], still: float, hop_s: float = 0.0005
+    ) -> None:
+        """`bands` in Hz; `still` as in `LoneJumps`; `hop_s` seconds a hop, to the nearest sample."""
+        self.hop = max(1, round(rate * hop_s))
         self._bands = [band(rate, low, high) for low, high in bands]
         self._pads = pads
         self._still = still
@@ -98,8 +103,8 @@ class StrikeFilter:
         steady = self._jumps.feed(x)
         y: NDArray[np.float64] = np.empty((len(self._bands), *x.shape))
         for i, (b, a) in enumerate(self._bands):
-            y[i], self._states[i] = signal.lfilter(b, a, steady, axis=-1, zi=self._states[i])
-        y *= y
+            passed, self._states[i] = signal.lfilter(b, a, steady, axis=-1, zi=self._states[i])
+            np.multiply(passed, passed, out=y[i])
         if self._rest.shape[2]:
             y = np.concatenate((self._rest, y), axis=2)
         hops = y.shape[2] // self.hop

@@ -19,8 +19,8 @@ class StrikeSettings:
 
     * `bands_hz`: listened to side by side, a stroke need pass in one only. The lower holds most of a soft stroke's
       energy; the upper is where a stick still clicks while a loud drum fills the lower.
-    * Floor: the energy below which `floor_rank` of the last `floor_s` lie; never under `floor_lsb` counts rms, for a
-      quantised silent input has no noise at all.
+    * Floor: the energy below which `floor_rank` of the last `floor_s` lie; never under `floor_lsb` counts rms (a
+      quantised silent input has no noise at all) nor under `floor_full` of the full scale.
     * A stroke's highest millisecond stands `peak_db` over the floor and its last four milliseconds `mean_db`; that
       highest one stands `rise_db` over everything in the 20 ms before and `stand_db` over three quarters of the 50 ms
       before.
@@ -35,12 +35,17 @@ class StrikeSettings:
     * After a stroke nothing counts for `lockout_s`, except a blow `escape_db` above it: that one was a brush before
       the blow.
     * Strokes begun within `arm_guard_s` after arming were under way.
+    * `hop_s` is the step in which energies are taken; all spans above that name no setting are in hops, and so stretch
+      with it.
+    * `reference`: the last channel is a disc on the frame. It is never struck; what it feels as much as a pad does is
+      the floor.
     """
 
     bands_hz: tuple[tuple[float, float], ...] = ((400.0, 1500.0), (900.0, 3000.0))
     floor_s: float = 0.4
     floor_rank: float = 0.75
     floor_lsb: float = 0.3
+    floor_full: float = 0.0
     peak_db: float = 13.0
     mean_db: float = 9.0
     rise_db: float = 7.0
@@ -58,6 +63,8 @@ class StrikeSettings:
     lockout_s: float = 0.25
     escape_db: float = 20.0
     arm_guard_s: float = 0.005
+    hop_s: float = 0.0005
+    reference: bool = False
 
     def __post_init__(self) -> None:
         faults: list[str] = []
@@ -69,11 +76,31 @@ class StrikeSettings:
             faults.append("floor_s: 0.1 to 5")
         if not self.floor_lsb > 0:
             faults.append("floor_lsb: above 0")
+        if not 0 <= self.floor_full < 1:
+            faults.append("floor_full: 0 to 1")
         if not 0.02 <= self.lockout_s <= 5:
             faults.append("lockout_s: 0.02 to 5")
-        if min(self.wait_s, self.doubt_s) < 0 or self.wait_s + self.doubt_s > 0.0045:
-            faults.append("wait_s and doubt_s: 0 or more, together at most 0.0045")
+        if not 0.0002 <= self.hop_s <= 0.005:
+            faults.append("hop_s: 0.0002 to 0.005")
+        elif min(self.wait_s, self.doubt_s) < 0 or self.wait_s + self.doubt_s > 9 * self.hop_s:
+            faults.append("wait_s and doubt_s: 0 or more, together at most nine hops")
         if self.arm_guard_s < 0:
             faults.append("arm_guard_s: 0 or more")
         if faults:
             raise SettingsError("\n".join(faults), "Correct the strike settings.")
+
+
+FSR = StrikeSettings(
+    bands_hz=((70.0, 400.0),),
+    hop_s=0.001,
+    floor_full=19 / 2048,
+    dominance_db=6.0,
+    wait_s=0.004,
+    doubt_s=0.002,
+)
+"""For force sensors: cloth takes the click out of a stroke, and a hand set down shows on a force sensor as
+well. The band begins where flesh has little left, and the least floor is what a hand still makes there: what is softer
+goes unfelt. Set on simulated sensors alone (`python tests/mat/measure_fsr.py`)."""
+
+SENSORS = {"piezo": StrikeSettings(), "fsr": FSR}
+"""The settings for each kind of sensor."""

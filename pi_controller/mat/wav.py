@@ -10,7 +10,7 @@ import json
 import math
 import struct
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -19,7 +19,9 @@ from scipy import signal as scipy_signal  # pyright: ignore[reportMissingTypeStu
 
 from pi_controller.arguments import Parser
 from pi_controller.errors import UsageError
+from pi_controller.mat.strike_faults import swapped
 from pi_controller.mat.strike_filter import LoneJumps
+from pi_controller.mat.strike_settings import SENSORS
 from pi_controller.mat.strikes import StrikeDetector
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from pi_controller.mat.strike_settings import StrikeSettings
     from pi_controller.mat.strikes import Decision
 
 signal: Any = scipy_signal  # it has no types
@@ -36,6 +39,7 @@ HIGHEST_HZ = 8500  # above this the recording is brought down by a whole factor
 LOWEST_HZ = 1500
 BLOCK_S = 0.008
 FULL_SCALE = 32768.0
+STILL = 2.0  # counts: a jump of so little is never called lone
 WHAT_TO_GIVE = "Give a WAV of 1 to 8 channels, PCM of 8 to 32 bits or float, 2 kHz or more."
 
 
@@ -86,7 +90,7 @@ class WavReader:
     """
 
     def __init__(self, file: BinaryIO, name: str, warn: Callable[[str], None]) -> None:
-        self._file, self._name, self._warn = file, name, warn
+        self._file, self.name, self._warn = file, name, warn
         head = _exactly(file, 12)
         if len(head) < 12 or head[:4] not in {b"RIFF", b"RF64"} or head[8:] != b"WAVE":
             raise UsageError(f"{name}: this is not a WAV file.", WHAT_TO_GIVE)
@@ -119,7 +123,7 @@ class WavReader:
                 yield self._samples(raw[: whole * align]).reshape(whole, f.channels)
             if len(raw) < want or len(raw) % align:
                 if self._left is not None or len(raw) % align:
-                    self._warn(f"{self._name}: it ends early; read as far as it goes.")
+                    self._warn(f"{self.name}: it ends early; read as far as it goes.")
                 return
             if self._left is not None:
                 self._left -= len(raw)
@@ -129,7 +133,7 @@ class WavReader:
         if self.format.floating:
             x = np.frombuffer(raw, f"<f{width}").astype(np.float64)
             if not np.isfinite(x).all():
-                self._warn(f"{self._name}: samples that are no numbers count as rest.")
+                self._warn(f"{self.name}: samples that are no numbers count as rest.")
                 x = np.nan_to_num(x, nan=0.0, posinf=0.0, neginf=0.0)
             return np.clip(x, -16.0, 16.0) * FULL_SCALE
         if width == 1:
@@ -165,26 +169,50 @@ class Slower:
         return y[:, first :: self.factor].T
 
 
-def strikes(reader: WavReader) -> Iterator[tuple[Decision, float, float]]:
-    """Each decision with its onset and the seconds of stream that sufficed to know it."""
+def strikes(
+    reader: WavReader, settings: StrikeSettings, warn: Callable[[str], None]
+) -> Iterator[tuple[Decision, list[float], float]]:
+    """Each decision with its onsets and the seconds of stream that sufficed to know it; faulty channels to `warn`."""
     f = reader.format
-    still = 2.0
-    slower = Slower(f.rate, f.channels, still)
-    detector = StrikeDetector(slower.rate, f.channels, f.full_scale)
+    slower = Slower(f.rate, f.channels, STILL)
+    detector = StrikeDetector(slower.rate, f.channels, f.full_scale, settings)
+    known: dict[int, str] = {}
     for block in reader.blocks(max(1, round(f.rate * BLOCK_S))):
         for d in detector.feed_samples(slower.feed(block)):
-            yield d, d.onset_index / slower.rate, d.decided_index / slower.rate
+            yield d, [onset / slower.rate for onset in d.onsets], d.decided_index / slower.rate
+        if (faults := detector.faults) != known:
+            for pad, why in faults.items():
+                if known.get(pad) != why:
+                    warn(f"{reader.name}: pad {pad} is {why}.")
+            known = faults
+
+
+def _knocked(text: str) -> list[int]:
+    try:
+        pads = [int(pad) for pad in text.split(",")]
+    except ValueError:
+        pads = [0]
+    if not all(1 <= pad <= 8 for pad in pads):
+        raise UsageError(f"--knocked {text}: these are no pads.", "Name them in turn: --knocked 1,2,3,4.")
+    return pads
 
 
 def main(argv: Sequence[str]) -> int:
-    """Prints `{"pad", "pads", "t", "decided", "margin_db", "sure"}` a line for each strike in the file named; 0.
+    """Prints `{"pad", "t", "decided", "margin_db", "pads", "onsets", "sure"}` for each strike in the file named; 0.
 
-    `t` is when the stroke began, `decided` how many seconds of the stream had gone by when it was known: cut there, the
-    file gives the same line. Raises `UsageError` for arguments or a file that will not do.
+    `t` is when the stroke began and `onsets` when each of its `pads` was touched; `decided` is how many seconds of the
+    stream had gone by when it was known: cut there, the file gives the same line. With `--knocked` 2 is returned when
+    pads are swapped. Raises `UsageError` for arguments or a file that will not do.
     """
     parser = Parser("strikes", "Find the strikes in a WAV file of 1 to 8 channels, each a pad. One JSON a line.")
     parser.add_argument("file", metavar="FILE.wav", help="the recording, or - for standard input")
-    name = parser.parse_args(argv).file
+    parser.add_argument("--sensor", choices=sorted(SENSORS), default="piezo", help="what the pads feel with")
+    parser.add_argument("--reference", action="store_true", help="the last channel is a disc on the frame, and no pad")
+    parser.add_argument("--knocked", metavar="1,2,...", help="these pads were knocked on in turn: tell swapped ones")
+    args = parser.parse_args(argv)
+    name: str = args.file
+    knocked = _knocked(args.knocked) if args.knocked is not None else None
+    settings = replace(SENSORS[args.sensor], reference=args.reference)
     said: set[str] = set()
 
     def warn(line: str) -> None:
@@ -192,27 +220,37 @@ def main(argv: Sequence[str]) -> int:
             said.add(line)
             print(line, file=sys.stderr)
 
+    def read(file: BinaryIO, name: str) -> int:
+        felt = _print(WavReader(file, name, warn), settings, warn)
+        faults = swapped(knocked, felt) if knocked is not None else {}
+        for pad, why in faults.items():
+            warn(f"{name}: pad {pad}: {why}.")
+        return 2 if faults else 0
+
     if name == "-":
-        _print(WavReader(sys.stdin.buffer, "standard input", warn))
-        return 0
+        return read(sys.stdin.buffer, "standard input")
     try:
         file = Path(name).open("rb")  # noqa: SIM115 - only its opening is tried
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
         raise UsageError(f"{name}: {why}.", "Name a WAV file that can be read.") from error
     with file:
-        _print(WavReader(file, name, warn))
-    return 0
+        return read(file, name)
 
 
-def _print(reader: WavReader) -> None:
-    for d, t, decided in strikes(reader):
+def _print(reader: WavReader, settings: StrikeSettings, warn: Callable[[str], None]) -> list[int]:
+    """Print the strikes; return the pads struck first."""
+    felt: list[int] = []
+    for d, onsets, decided in strikes(reader, settings, warn):
         line = {
             "pad": d.pad,
-            "t": round(t, 6),
+            "t": round(onsets[0], 6),
             "decided": round(decided, 6),
             "margin_db": round(d.margin_db, 1),
             "pads": list(d.pads),
+            "onsets": [round(t, 6) for t in onsets],
             "sure": d.sure,
         }
         print(json.dumps(line), flush=True)
+        felt.append(d.pad)
+    return felt

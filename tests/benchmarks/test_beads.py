@@ -34,6 +34,29 @@ def test_fit(benchmark: BenchmarkFixture, beads: int) -> None:
     assert len(found.beads) == beads
 
 
+def test_fit_of_two_near_each_other(benchmark: BenchmarkFixture) -> None:
+    fitter, ut = shipped_fitter(), reading(0)
+    for place in (np.array([-420.0, 35.0, 6.0]), np.array([-450.0, -20.0, 6.0])):
+        ut += response(fitter.sensors_mm, place) @ np.array([0.09, -0.11, 0.104])
+    found = benchmark(fitter.fit, ut, ALL, noise=0.6)
+    assert len(found.beads) == 2
+
+
+def test_fit_of_something_that_is_no_bead(benchmark: BenchmarkFixture) -> None:
+    fitter, ut = shipped_fitter(), reading(0)
+    for place, moment in (((-420.0, 35.0, 30.0), (0.2, 0.1, -0.4)), ((-380.0, 90.0, 30.0), (-0.1, 0.3, 0.1))):
+        ut += response(fitter.sensors_mm, np.array(place)) @ np.array(moment)
+    found = benchmark(fitter.fit, ut, ALL, noise=0.6)
+    assert not found.sure
+
+
+def test_fit_from_what_lay_there_before(benchmark: BenchmarkFixture) -> None:
+    fitter, ut = shipped_fitter(), reading(4)
+    before = fitter.fit(ut, ALL, noise=0.6).beads
+    found = benchmark(fitter.fit, ut, ALL, noise=0.6, start=before)
+    assert len(found.beads) == 4
+
+
 @pytest.mark.parametrize("beads", [1, 2, 4])
 def test_least_squares_of_the_same_size(benchmark: BenchmarkFixture, beads: int) -> None:
     matrix = np.random.default_rng(1).normal(size=(72, 6 * beads + 3))

@@ -185,6 +185,8 @@ def test_two_pads_struck_together_are_both_told_in_order(first, second):
     (found,) = mat.felt()
     assert found.pads == (first, second)
     assert found.sure
+    assert [round(1000 * (onset / RATE - 1.0), 1) for onset in found.onsets] == pytest.approx([0, 1.5], abs=1.0)
+    assert 1 <= found.onsets[1] - found.onsets[0] <= 10
 
 
 def test_two_pads_struck_at_the_same_instant_are_a_doubt():
@@ -266,6 +268,22 @@ def test_only_armed_strikes_are_told_and_floors_are_kept_meanwhile():
     assert found == [d for d in StrikeDetector(RATE, 4).feed_samples(x) if 3000 < d.onset_index < 5000]
     detector.armed = False
     assert detector.feed_samples(x[5000:]) == []
+
+
+@given(cuts=st.lists(st.integers(0, 10000), max_size=30), turns=st.lists(st.integers(0, 10000), max_size=5))
+@settings(max_examples=30, deadline=None)
+def test_arming_and_disarming_depends_on_the_samples_alone(cuts, turns):
+    x = busy()
+
+    def felt(*, at: set[int]) -> list:
+        detector, found = StrikeDetector(RATE, 4), []
+        for k, part in enumerate(np.split(x, edges := sorted(at | set(turns)))):
+            found += detector.feed_samples(part)
+            if k < len(edges) and edges[k] in turns:
+                detector.armed = not detector.armed
+        return found
+
+    assert felt(at=set(cuts)) == felt(at=set())
 
 
 @pytest.mark.parametrize("late_ms", [-2, -1, 0, 0.5, 1, 2, 3, 5, 10, 30, 100])

@@ -2,13 +2,20 @@
 
 import io
 import json
+import operator
 import struct
+import wave
+from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pi_controller.errors import UsageError
 from pi_controller.mat.wav import WavReader, main
+
+RECORDINGS = Path(__file__).parents[3] / "shared" / "data" / "strikes"
 
 
 def sound(rate: int, channels: int, at: tuple[tuple[float, int], ...], seconds: float = 1.6) -> np.ndarray:
@@ -83,6 +90,107 @@ def test_every_rate_and_number_of_pads(tmp_path, capsys, rate, channels):
     assert line["t"] < line["decided"] < 0.708
 
 
+def busy(rate: int) -> np.ndarray:
+    """Strokes strong and faint, two pads at once, a step, a spike and a stretch of nothing."""
+    x = sound(rate, 4, ((0.5, 2), (0.9, 4), (1.3, 1), (1.3016, 3)), 1.7)
+    x[round(0.9 * rate) :] *= 0.3
+    x[round(0.7 * rate), 1] += 0.5
+    x[round(1.1 * rate) :, 2] += 0.02
+    x[round(1.15 * rate) : round(1.2 * rate), 3] = 0.0
+    return x
+
+
+@pytest.mark.parametrize(("rate", "width"), [(4000, 2), (8000, 1), (8000, 3), (22050, 2)])
+def test_cut_at_any_byte_the_file_tells_what_was_decided_by_then(tmp_path, capsys, rate, width):
+    path, data = tmp_path / "x.wav", wav(busy(rate), rate, width)
+    path.write_bytes(data)
+    whole = told(capsys, path)
+    assert len(whole) >= 3
+
+    @given(st.integers(60, len(data)))
+    @settings(max_examples=25, deadline=None)
+    def cut(at: int) -> None:
+        path.write_bytes(data[:at])
+        frames = max(0, at - 44) // (4 * width)
+        assert told(capsys, path) == [line for line in whole if line["decided"] * rate <= frames + 0.01]
+
+    cut()
+
+
+@pytest.mark.skipif(not RECORDINGS.is_dir(), reason="no recordings here")
+@pytest.mark.parametrize("name", ["crosstalk", "single/pd6", "four/drums30-0", "four/quiet-1"])
+def test_cut_anywhere_a_recording_tells_what_was_decided_by_then(tmp_path, capsys, name):
+    with wave.open(str(RECORDINGS / f"{name}.wav")) as file:
+        rate, channels = file.getframerate(), file.getnchannels()
+        x = file.readframes(12 * rate)
+    path = tmp_path / "x.wav"
+
+    def first(n: int) -> list[dict]:
+        samples = np.frombuffer(x, "<i2").reshape(-1, channels)[:n] / 32767
+        path.write_bytes(wav(samples, rate))
+        return told(capsys, path)
+
+    whole = first(len(x))
+    assert whole
+    near = st.sampled_from([round(line["decided"] * rate) for line in whole])
+
+    @given(st.integers(1000, len(x) // (2 * channels)) | st.builds(operator.add, near, st.integers(-4, 4)))
+    @settings(max_examples=8, deadline=None)
+    def cut(n: int) -> None:
+        assert first(n) == [line for line in whole if line["decided"] * rate <= n + 0.01]
+
+    cut()
+
+
+def test_options_of_the_verb_reach_the_detector(tmp_path, capsys):
+    path = tmp_path / "x.wav"
+    path.write_bytes(wav(sound(8000, 4, ((0.6, 4),)), 8000))
+    (line,) = told(capsys, path)
+    assert main(["--sensor", "fsr", str(path)]) == 0
+    slower = json.loads(capsys.readouterr().out)
+    assert slower["pad"] == 4
+    assert slower["decided"] > line["decided"] + 0.001
+    assert main(["--reference", str(path)]) == 0
+    assert capsys.readouterr().out == ""  # the frame is never struck
+    with pytest.raises(UsageError, match="sensor"):
+        main(["--sensor", "foil", str(path)])
+
+
+def test_knocks_in_turn_show_swapped_pads(tmp_path, capsys):
+    path = tmp_path / "x.wav"
+    path.write_bytes(wav(sound(8000, 3, ((0.6, 1), (1.0, 3), (1.4, 2)), 1.8), 8000))
+    assert main([str(path), "--knocked", "1,3,2"]) == 0
+    assert capsys.readouterr().err == ""
+    assert main([str(path), "--knocked", "1,2,3"]) == 2
+    assert [line.split(": ", 1)[1] for line in capsys.readouterr().err.splitlines()] == [
+        "pad 2: felt as pad 3.",
+        "pad 3: felt as pad 2.",
+    ]
+    for wrong in ("", "0", "a,b", "1,9"):
+        with pytest.raises(UsageError, match="knocked"):
+            main([str(path), "--knocked", wrong])
+
+
+def test_a_faulty_channel_is_told_once_and_the_rest_judged(tmp_path, capsys):
+    x = sound(8000, 4, ((4.0, 1),), 5.0)
+    x[:, 2] = 0.0
+    path = tmp_path / "x.wav"
+    path.write_bytes(wav(x, 8000))
+    assert main([str(path)]) == 0
+    out, err = capsys.readouterr()
+    assert [json.loads(line)["pad"] for line in out.splitlines()] == [1]
+    assert err.splitlines() == [f"{path}: pad 3 is silent."]
+
+
+def test_each_pad_of_a_stroke_has_its_own_onset(tmp_path, capsys):
+    path = tmp_path / "x.wav"
+    path.write_bytes(wav(sound(8000, 4, ((0.6, 3), (0.602, 1))), 8000))
+    (line,) = told(capsys, path)
+    assert line["pads"] == [3, 1]
+    assert line["onsets"] == pytest.approx([0.6, 0.602], abs=0.001)
+    assert line["t"] == line["onsets"][0]
+
+
 @pytest.mark.parametrize("rate", [8000, 44100])
 def test_cut_where_it_was_decided_the_file_tells_the_same(tmp_path, capsys, rate):
     path, x = tmp_path / "x.wav", sound(rate, 4, ((0.6, 2), (1.2, 4)))
@@ -150,8 +258,8 @@ def test_no_samples_at_all_is_no_strike(tmp_path, capsys):
 
 def test_a_pipe_does_as_well(monkeypatch, capsys):
     class Pipe(io.BytesIO):
-        def read(self, size=-1):
-            return super().read(min(size, 37) if size and size > 0 else size)
+        def read(self, size: int | None = -1):
+            return super().read(min(size, 37) if size is not None and size > 0 else size)
 
     class Stdin:
         buffer = Pipe(wav(sound(8000, 1, ((0.6, 1),)), 8000))
