@@ -52,7 +52,8 @@ class Guessing(Keeper):
             case _, "hide_again":
                 turn.hide_again(asked.about)
             case "actual", actual:
-                turn.play({"do": "guess", "signal": asked.said, "actual": actual}, "judge")
+                signal, *flags = asked.said.split()
+                turn.play({"do": "guess", "signal": signal, "actual": actual} | dict.fromkeys(flags, True), "judge")
             case _, "foul":
                 _rehide(turn, "judge")
             case _, "time":
@@ -200,7 +201,8 @@ def _guess(turn: Turn, action: Mapping[str, Any], by: Source) -> None:
     if sealed is None:
         two = turn.game.sheet(turn.story.state)["pairs_out"] == 2
         choices = tuple(dict.fromkeys(SIGNALS.values())) if two else ONE_PAIR
-        turn.add(Question(turn.t, "actual", choices, said=str(action["signal"])))
+        flags = [flag for flag in ("block", "mirror") if action.get(flag)]
+        turn.add(Question(turn.t, "actual", choices, said=" ".join([str(action["signal"]), *flags])))
     else:
         turn.play({**action, "actual": SIGNALS[sealed.open()[0]]}, by)
 

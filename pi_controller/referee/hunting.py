@@ -19,10 +19,15 @@ if TYPE_CHECKING:
     from pi_controller.referee.turn import Turn
 
 PADS = [1, 2, 3, 4]
+HAND_S = 0.15
+"""A hand that goes under a pad is felt by the piezo disc up to so long before the touch strips tell of it."""
 
 
 class Hunting(Keeper):
     """One table's referee for `ojibwe`."""
+
+    _stroke: Strike | None = None
+    """A stroke that may still turn out to be the hand that opens the pad."""
 
     def _act(self, turn: Turn, call: JudgeAction) -> None:
         turn.game.play(turn.story.state, call.action)
@@ -57,10 +62,9 @@ class Hunting(Keeper):
                     turn.add(Shown(turn.t))
             case Button(name=name):
                 _button(turn, name)
-            case Strike():
-                pad = hits.struck(turn, event, "opened_pad")
-                if pad is not None:
-                    _hit(turn, pad, "sensor")
+            case Strike() if turn.story.armed and self._stroke is None:
+                if not self._senses.hands.keys() & set(event.pads):  # else it was the hand
+                    self._stroke = event
             case _:
                 pass
 
@@ -73,6 +77,8 @@ class Hunting(Keeper):
             senses.hands.pop(event.pad, None)
             return
         senses.hands[event.pad] = True
+        if self._stroke is not None and event.pad in self._stroke.pads:
+            self._stroke = None  # not a stroke: the hand that goes under the pad
         if story.phase == "hit" and story.armed and event.side != "hider" and event.pad not in story.opened:
             _open(turn, event.pad)
 
@@ -99,8 +105,20 @@ class Hunting(Keeper):
     def _limit(self, story: Story) -> float | None:
         return self.settings.check_timeout_s if story.phase == "check" else None
 
+    def due(self, story: Story) -> float | None:
+        """Return when `tick` has something to say unless something happens first, or None."""
+        if not story.armed:
+            self._stroke = None
+        return self._stroke.t + HAND_S if self._stroke is not None else super().due(story)
+
     def _overdue(self, turn: Turn) -> None:
-        _ask_what_lies(turn, "no_reading")
+        if self._stroke is None:
+            _ask_what_lies(turn, "no_reading")
+        else:
+            stroke, self._stroke = self._stroke, None
+            pad = hits.struck(turn, stroke, "opened_pad")
+            if pad is not None:
+                _hit(turn, pad, "sensor")
 
 
 def _marked(reading: Beads) -> int | None:

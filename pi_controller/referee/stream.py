@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pi_controller.referee.keeper import Keeper
     from pi_controller.referee.story import Story
 
+MOMENT_S = 0.5
 _HELP = """one line in:
   {"t": 3.2, "event": "hand_in" | "hand_out", "pad": 1}
   {"t": 9.0, "event": "beads", "found": [{"pad": 3, "marked": true}]}
@@ -50,12 +51,14 @@ class Pipe:
         self._referee = referee
         self._out = out
         self._told: list[tuple[Story, list[Fact]]] = []
+        self._t = 0.0
 
     def line(self, line: bytes) -> bool:
         """Take in a line; return whether it could be taken."""
         try:
             said = lines.read(line)
             self._pass(said.t)
+            self._t = said.t
             facts = self._referee.decide(self.story, said)
         except (InvalidActionError, IllegalActionError) as error:
             self._out({"error": {"kind": error.code, "message": _one_line(error)}})
@@ -66,9 +69,12 @@ class Pipe:
         return True
 
     def end(self) -> None:
-        """The lines have ended: the mat gets the time it would have had to look for the bead, and then asks."""
+        """The lines have ended: the mat gets the time it would have had to look for the bead, and then asks.
+
+        What is due within a moment still comes: a stroke that may be a hand.
+        """
         due = self._referee.due(self.story)
-        if due is not None and self.story.phase == "check":
+        if due is not None and (self.story.phase == "check" or due - self._t < MOMENT_S):
             self._tell(self._referee.tick(self.story, due))
 
     def _pass(self, t: float) -> None:

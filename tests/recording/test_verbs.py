@@ -106,7 +106,7 @@ def test_replay_of_a_journal_is_as_before(smooth, capsys):
 
 
 def settings_in(folder, **changed):
-    keys = {"sensors": "true"} | changed
+    keys = {"sensors": "true", "hits": "true"} | changed
     path = folder / "s.toml"
     lines = "\n".join(f"{key} = {value}" for key, value in keys.items())
     path.write_text(
@@ -117,7 +117,7 @@ def settings_in(folder, **changed):
 
 
 def test_a_table_is_watched_only_as_it_wants(tmp_path):
-    assert Settings().recording.sensors is False
+    assert (Settings().recording.sensors, Settings().recording.hits) == (False, False)
     with ExitStack() as stack:
         table = open_table(settings_in(tmp_path, sensors="false", hits="false"), 5.0)
         stack.callback(table.journal.close)

@@ -49,7 +49,7 @@ def hidden(name):
         [],
         [Link(8.0, up=False, why="unplugged"), Link(9.0, up=True), JudgeAnswer(9.5, "none")],
         [JudgeHideAgain(8.0)],
-        [Strike(8.0, (1, 2)), JudgeAnswer(9.0, "none")],
+        [Strike(2.5, (1, 2)), JudgeAnswer(9.0, "none")],
         [Beads(8.0, ()), JudgeAnswer(9.0, "play_on")],
         [JudgeAction(8.0, {"do": "guess"}), JudgeAction(8.0, {"do": "hunt", "opened": [1]})],
     ],
@@ -78,7 +78,7 @@ def test_a_pad_that_is_opened_tells_only_of_itself():
 
 @pytest.mark.parametrize(
     ("name", "ends"),
-    [("ojibwe", [Strike(8.0, (1,))]), ("slahal", [JudgeAction(8.0, {"do": "guess", "signal": "left"})])],
+    [("ojibwe", [Strike(2.5, (1,))]), ("slahal", [JudgeAction(8.0, {"do": "guess", "signal": "left"})])],
 )
 def test_the_reveal_is_what_differs(name, ends):
     """The comparison can fail: what is said after the hide names the place."""
