@@ -22,10 +22,11 @@ from pi_controller.arguments import Parser
 from pi_controller.errors import UsageError
 from pi_controller.games import registry
 from pi_controller.games.options import from_text
+from pi_controller.show.odds_bar import OddsBar
 from pi_controller.sim.conditions import Conditions
+from pi_controller.sim.demo_lines import DemoLines
 from pi_controller.sim.script import Mischief
 from pi_controller.sim.simulation import Simulation
-from pi_controller.sim.truth import compare
 
 if TYPE_CHECKING:
     import argparse
@@ -41,6 +42,8 @@ SPEEDS = ("1", "8", "max")
 def main(argv: Sequence[str]) -> int:
     """Play a game; return 0 when it was played to its end and the journal agrees with what really happened."""
     args = _arguments(argv)
+    game = registry.game(args.game, from_text(args.set))
+    bar = OddsBar(game) if args.odds else None
     with ExitStack() as stack:
         journal = args.journal
         if journal is None:
@@ -51,17 +54,17 @@ def main(argv: Sequence[str]) -> int:
             Simulation(
                 args.seed,
                 Path(journal),
-                registry.game(args.game, from_text(args.set)),
+                game,
                 conditions=Conditions.named(args.conditions),
                 mischief=Mischief(fouls=args.fouls, doubts=args.doubts),
                 pace="natural" if speed == "1" else "brisk",
-                publish=_web(args, stack),
+                publish=_web(args, stack, bar),
             )
         )
         if speed == "max":
             _hurry(simulation, quiet=args.json)
         else:
-            _watch(simulation, float(speed), quiet=args.json)
+            _watch(simulation, float(speed), bar, quiet=args.json)
         return _end(simulation, args)
 
 
@@ -81,6 +84,7 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--journal", metavar="FILE", help="keep the journal here (default: it goes with the demo)")
     parser.add_argument("--no-web", action="store_true", help="no live page")
     parser.add_argument("--port", metavar="N", type=int, default=0, help="the live page's port (default: a free one)")
+    parser.add_argument("--odds", action="store_true", help="show each side's chance of winning")
     parser.add_argument("--json", action="store_true", help="print one line at the end: the final state and the truth")
     args = parser.parse_args(argv)
     if not 0 <= args.seed < 2**63:
@@ -88,13 +92,13 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     return args
 
 
-def _web(args: argparse.Namespace, stack: ExitStack) -> Callable[[View], None] | None:
+def _web(args: argparse.Namespace, stack: ExitStack, bar: OddsBar | None) -> Callable[[View], None] | None:
     if args.no_web:
         return None
     from pi_controller.web.feed import Feed  # noqa: PLC0415 - not needed with --no-web
     from pi_controller.web.server import WebServer  # noqa: PLC0415
 
-    feed = Feed()
+    feed = Feed(bar.of if bar else None)
     server = WebServer(feed, port=args.port)
     server.start()
     stack.callback(server.stop)
@@ -104,16 +108,15 @@ def _web(args: argparse.Namespace, stack: ExitStack) -> Callable[[View], None] |
 
 
 def _hurry(simulation: Simulation, *, quiet: bool) -> None:
-    """Play as fast as the machine can, a line a hide."""
-    told = 0
+    """Play as fast as the machine can, a line a hide or a throw."""
+    lines = DemoLines()
     while not simulation.over:
-        view = simulation.tick()
-        if not quiet and view.phase in ("show", "over") and view.hide != told:
-            told = view.hide
-            print(_line(view), flush=True)
+        line = lines.of(simulation.tick())
+        if line is not None and not quiet:
+            print(line, flush=True)
 
 
-def _watch(simulation: Simulation, speed: float, *, quiet: bool) -> None:
+def _watch(simulation: Simulation, speed: float, bar: OddsBar | None, *, quiet: bool) -> None:
     """Play at `speed` times real time, with the strips in the terminal."""
     from rich.live import Live  # noqa: PLC0415
 
@@ -124,36 +127,22 @@ def _watch(simulation: Simulation, speed: float, *, quiet: bool) -> None:
         live = None
         if not quiet and sys.stdout.isatty():
             live = stack.enter_context(Live(auto_refresh=False, transient=True))
-        told, drawn = 0, -1.0
+        lines, drawn = DemoLines(), -1.0
         while not simulation.over:
             view = simulation.tick(TICK_S)
             ahead = (simulation.t - t0) / speed - (time.monotonic() - begun)
             if live is not None and time.monotonic() - drawn > 1 / 12:
                 drawn = time.monotonic()
-                live.update(render(view, simulation.t), refresh=True)
-            if live is None and not quiet and view.phase in ("show", "over") and view.hide != told:
-                told = view.hide
-                print(_line(view), flush=True)
+                live.update(render(view, simulation.t, chances=bar.of(view) if bar else None), refresh=True)
+            line = lines.of(view)
+            if live is None and not quiet and line is not None:
+                print(line, flush=True)
             if ahead > 0:
                 time.sleep(ahead)
 
 
-def _line(view: View) -> str:
-    hits = " then ".join(
-        ("found" if hit.found else "missed") + (f" under pad {hit.pad}" if hit.pad and hit.found else "")
-        for hit in view.hits
-    )
-    what = f"foul: {view.foul}" if view.foul else hits
-    words = f"  {', '.join(view.calls)}" if view.calls else ""
-    return (
-        f"hide {view.hide:>3}  A {view.long['A']:>2}  B {view.long['B']:>2}  middle {view.middle:>2}"
-        f"  points {view.short['A']}:{view.short['B']}  {what}{words}"
-    )
-
-
 def _end(simulation: Simulation, args: argparse.Namespace) -> int:
-    facts = [fact for _, fact in simulation.journal.read()]
-    wrong = compare(simulation.truth, facts, simulation.game)
+    wrong = simulation.disagreements()
     view = simulation.view
     if args.json:
         final: dict[str, Any] = {
@@ -170,7 +159,8 @@ def _end(simulation: Simulation, args: argparse.Namespace) -> int:
         from pi_controller.show.terminal import render_text  # noqa: PLC0415
 
         print(render_text(view))
-        print(f"\n{view.hide} hides in {simulation.t / 60:.1f} simulated minutes, seed {args.seed}.")
+        played = f"{view.hide} hides in " if view.hide else ""
+        print(f"\n{played}{simulation.t / 60:.1f} simulated minutes, seed {args.seed}.")
         print("The journal and what really happened agree." if not wrong else "\n".join(["They disagree:", *wrong]))
         if args.journal:
             print(f"The journal is {args.journal}: 'moccasin-mat replay {args.journal}' shows it hide by hide.")

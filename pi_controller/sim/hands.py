@@ -10,6 +10,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from pi_controller.errors import UsageError
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
@@ -25,18 +26,25 @@ EDGE_Y = 215.0
 UNDER_Z = 22.0
 OVER_Z = 70.0
 HOME_Z = 150.0
+SLEEVE_MM = 120.0
+"""How far behind the fingers a trailing sleeve still touches the edge of a pad."""
+FIST_MM = 35.0
+"""How far a fist reaches beyond what it holds."""
 
 
 @dataclass(frozen=True, slots=True)
 class HandStyle:
     """How somebody's hand goes under a pad.
 
-    `move_s` for the way in, `counts` that a covered strip loses, `reach_mm` past the pad's middle.
+    `move_s` for the way in, `counts` that a covered strip loses, `reach_mm` past the pad's middle (negative: short of
+    it). `sleeve` is the share of `counts` that a sleeve takes from the strip of its own edge, from before the hand is
+    there until it rests in front of the mat again.
     """
 
     move_s: float = 0.3
     counts: float = 40.0
     reach_mm: float = 60.0
+    sleeve: float = 0.0
 
 
 class Hand:
@@ -47,6 +55,9 @@ class Hand:
         self.sign = -1.0 if side == "hider" else 1.0
         self.style = HandStyle()
         self.pad: int | None = None
+        """The pad that the hand is under, or rests on."""
+        self.ahead_mm = 0.0
+        """How far the fingers reach beyond the hand's point: 0 for a flat hand, `FIST_MM` for a fist."""
         home = (0.0, self.sign * HOME_Y, HOME_Z)
         self._times = [0.0]
         self._points: list[Place] = [home]
@@ -81,7 +92,7 @@ class Hand:
 
     def go_in(self, t: float, pad: int, style: HandStyle) -> float:
         """Go under `pad`, out from under another first; returns the time of arrival."""
-        self.style = style
+        self.style, self.ahead_mm = style, 0.0
         x, _ = pinmap().pads.centre(pad)
         edge = (x, self.sign * EDGE_Y, OVER_Z)
         under = (x, -self.sign * style.reach_mm, UNDER_Z)
@@ -91,6 +102,28 @@ class Hand:
             legs.insert(0, (style.move_s * 0.5, (hx, self.sign * EDGE_Y, OVER_Z)))
         self.pad = pad
         return self._go(t, legs)
+
+    def rest_on(
+        self, t: float, pad: int, x_offset_mm: float = 0.0, style: HandStyle | None = None, z_mm: float = 25.0
+    ) -> float:
+        """Lay a fist on `pad`, `x_offset_mm` to the right of its middle; returns the time of arrival.
+
+        It covers the strip of its own edge and the middle one. What it holds is `z_mm` (12 to 45) above the surface.
+        Raises `UsageError` when the fist would lie beside the pad.
+        """
+        pads = pinmap().pads
+        if abs(x_offset_mm) > pads.width_mm / 2:
+            raise UsageError(
+                f"a fist {x_offset_mm} mm from the middle of pad {pad} lies beside it",
+                f"stay within {pads.width_mm / 2:.0f} mm",
+            )
+        if not 12.0 <= z_mm <= 45.0:
+            raise UsageError(f"no fist holds a bead {z_mm} mm above the mat", "choose 12 to 45 mm")
+        self.style, self.ahead_mm = style or self.style, FIST_MM
+        x = pads.centre(pad)[0] + x_offset_mm
+        self.pad = pad
+        over = (x, self.sign * EDGE_Y, OVER_Z + FIST_MM)
+        return self._go(t, [(self.style.move_s * 0.45, over), (self.style.move_s * 0.55, (x, 0.0, z_mm))])
 
     def go_out(self, t: float) -> float:
         """Come out from under the pad and rest clear of the edge; returns when the hand is clear."""
@@ -121,8 +154,8 @@ class Cover:
     def counts(self, hand: Hand, t: float) -> list[float] | None:
         """Return the loss of every electrode in wire order, or None where the hand is far from all of them."""
         x, y, z = hand.at(t)
-        inward = -hand.sign * y  # grows as the hand goes in
-        if inward < -(self._edge + 60.0):
+        inward = hand.ahead_mm - hand.sign * y  # grows as the hand goes in
+        if inward < -(self._edge + (SLEEVE_MM if hand.style.sleeve else 60.0)):
             return None
         strips: list[float] = []
         for start in self._start:
@@ -130,10 +163,13 @@ class Cover:
             palm = min(1.0, max(0.0, 1.0 - (inward - 100.0 - start) / self._deep))
             strips.append(covered * (0.65 + 0.35 * palm))
         strips[0] = max(strips[0], 0.12 * min(1.0, 1.0 + (inward + self._edge) / 60.0))
+        trailing = hand.style.sleeve * min(1.0, max(0.0, (inward + self._edge + SLEEVE_MM) / SLEEVE_MM))
+        lift = min(1.0, max(0.0, (OVER_Z + 20.0 - z) / (OVER_Z + 20.0 - UNDER_Z)))
+        strips = [strip * lift for strip in strips]
+        strips[0] = max(strips[0], trailing)
         if hand.side == "hitter":
             strips.reverse()
-        lift = min(1.0, max(0.0, (OVER_Z + 20.0 - z) / (OVER_Z + 20.0 - UNDER_Z)))
-        full = hand.style.counts * lift * (1.0 + 0.08 * math.sin(2.0 * math.pi * 1.7 * t + x))
+        full = hand.style.counts * (1.0 + 0.08 * math.sin(2.0 * math.pi * 1.7 * t + x))
         loss: list[float] = []
         for centre in self._x:
             beside = abs(centre - x)

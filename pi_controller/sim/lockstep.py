@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from pi_controller.sim.mat import SimMat
-    from pi_controller.sim.players import Players
+    from pi_controller.sim.people import People
     from pi_controller.table.view import View
 
 TICK_S = 0.032
@@ -29,7 +29,7 @@ class TableSide(Protocol):
 class LockStep:
     """`t` is virtual seconds since the mat was laid out, plus `start`."""
 
-    def __init__(self, mat: SimMat, players: Players, side: TableSide, start: float = 0.0) -> None:
+    def __init__(self, mat: SimMat, players: People, side: TableSide, start: float = 0.0) -> None:
         self._mat = mat
         self._players = players
         self._side = side

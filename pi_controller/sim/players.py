@@ -1,41 +1,32 @@
-"""The people at a simulated table: they see what the table shows, move their hands, strike, press and judge.
+"""Hider, hitter and judge of Hampa Apena at a simulated table: they move their hands, strike, press and judge.
 
-They know nothing of the table's inside: only its public view. What they do in a hide is decided by `script`, what they
-did is kept in `truth`. A person who gets no answer tries again. This is a simulation: people at a real mat do more.
+What they do in a hide is decided by `script`, what they did is kept in `truth`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pi_controller.referee.judge import JudgeAction, JudgeAnswer
+from pi_controller.sim.people import AGAIN_S, People, louder, one_of
 from pi_controller.sim.script import HideScript, Mischief, PaceName, Stroke, script, toss
-from pi_controller.sim.truth import Truth
+from pi_controller.sim.truth import Truth, compare
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
 
-    from pi_controller.games.base import Team
+    from pi_controller.games.base import Game, Team
+    from pi_controller.referee.facts import Fact
     from pi_controller.referee.judge import JudgeCall
     from pi_controller.sim.world import World
     from pi_controller.table.view import Asked, View
-
-
-AGAIN_S = 4.0
-"""So long people wait for the table before they strike or press once more."""
-JUDGE_S = 1.0
-"""So long a judge takes to answer."""
-HEAR_S = 0.3
-"""So long people take to go on after the judge has spoken."""
-LOUDER_DB = 6.0
-LOUDEST_DBFS = -6.0
 
 ABOUT_A_PAD = ("two_struck", "doubtful", "link_gap", "same_pad")
 ABOUT_THE_BEAD = ("bead_moved", "no_reading")
 
 
-class Players:
-    """Hider, hitter and judge of one table. Call `watch` with every view and `act` with every tick's time."""
+class Players(People):
+    """Hider, hitter and judge of one table."""
 
     def __init__(
         self,
@@ -48,62 +39,24 @@ class Players:
         mischief: Mischief | None = None,
         truth: Truth | None = None,
     ) -> None:
-        self.seed = seed
-        self.pace: PaceName = pace
-        self.mischief = mischief or Mischief()
+        super().__init__(seed, world, press, judge, pace=pace, mischief=mischief)
         self.truth = truth or Truth(seed)
         """What really happened. Give the old one when a killed table's people come back."""
-        self.questions = 0
-        """How many questions the judge has answered."""
-        self._world = world
-        self._press = press
-        self._judge = judge
-        self._view: View | None = None
-        self._seen: tuple[object, ...] = ()
-        self._plan: Iterator[float] | None = None
-        self._due: float | None = None
         self._hid = -1  # the hide whose bead has been laid down in this world
-        self._passes = 0
+        self._passes = self._wiped = 0
         self._last_stroke: tuple[int, str, int] | None = None
-        self._asked: Asked | None = None
-        self._answer_at: float | None = None
 
-    def watch(self, view: View) -> None:
-        """Look at what the table shows; a new turn of the game makes people do something else.
-
-        At a table that is halted everyone waits, and goes on where they were.
-        """
-        self._view = view
-        if view.phase != "halted":
-            seen = (view.phase, view.hide, view.owed if view.phase == "hit" else None)
-            wiped = view.phase == "hide" and view.passes < self._passes
-            if seen != self._seen or wiped:
-                self._plan, self._due = self._begin(view), None
-            self._seen, self._passes = seen, view.passes
-        if view.question != self._asked:
-            self._asked, self._answer_at = view.question, None
-
-    def act(self, t: float) -> None:
-        """Do what is due at time `t` (seconds, on the table's clock)."""
-        view = self._view
-        if view is None:
-            return
-        if view.question is not None:
-            self._answer(view, view.question, t)
-        if view.question is not None or view.phase == "halted":
-            self._due = max(self._due or t, t + HEAR_S)
-            return
-        if self._plan is None:
-            return
-        if self._due is None:
-            self._due = t
-        while self._plan is not None and t >= self._due:
-            try:
-                self._due += next(self._plan)
-            except StopIteration:
-                self._plan = None
+    def compare(self, facts: Iterable[Fact], game: Game[Any]) -> list[str]:
+        """Return every disagreement between the truth and `facts`: see `truth.compare`."""
+        return compare(self.truth, facts, game)
 
     # turns of the game
+
+    def _turn(self, view: View) -> object:
+        """Return the phase, the hide and the hit that is owed; and how often the hider's passes were wiped away."""
+        self._wiped += view.phase == "hide" and view.passes < self._passes
+        self._passes = view.passes
+        return view.phase, view.hide, view.owed if view.phase == "hit" else None, self._wiped
 
     def _begin(self, view: View) -> Iterator[float] | None:
         match view.phase:
@@ -130,9 +83,7 @@ class Players:
         yield 0.4
         winner = toss(self.seed)
         self.truth.tossed = winner
-        while True:
-            self._press("toss_a" if winner == "A" else "toss_b")
-            yield AGAIN_S
+        yield from self._pressing("toss_a" if winner == "A" else "toss_b")
 
     def _hide(self, plan: HideScript, hider: str | None) -> Iterator[float]:
         world = self._world
@@ -158,9 +109,7 @@ class Players:
             yield each.gap_s
         world.hand_home()
         yield plan.ready_s
-        while True:
-            self._press("ready")
-            yield AGAIN_S
+        yield from self._pressing("ready")
 
     def _nothing_more(self) -> Iterator[float]:
         """Wait for the mat to look; hands stay away."""
@@ -175,7 +124,7 @@ class Players:
         while True:
             self._strike(plan.hide, owed, stroke, level)
             yield AGAIN_S
-            level = max(level, min(level + LOUDER_DB, LOUDEST_DBFS))
+            level = louder(level)
 
     def _strike(self, hide: int, owed: str, stroke: Stroke, level: float) -> None:
         self.truth.struck(hide, owed, stroke.pad)
@@ -196,9 +145,7 @@ class Players:
             world.take(bead)
         world.hand_home(side)
         yield 0.3
-        while True:
-            self._press("shown")
-            yield AGAIN_S
+        yield from self._pressing("shown")
 
     def _fetch(self, plan: HideScript) -> Iterator[float]:
         """Reach for the bead, to hide it anew."""
@@ -222,18 +169,11 @@ class Players:
 
     # the judge
 
-    def _answer(self, view: View, asked: Asked, t: float) -> None:
-        if self._answer_at is None:
-            self._answer_at = t + JUDGE_S
-        if t < self._answer_at:
-            return
-        self._answer_at = t + AGAIN_S
-        self.questions += 1
+    def _says(self, view: View, asked: Asked) -> str | dict[str, Any]:
         foul = self.truth.hides[view.hide].foul if view.hide in self.truth.hides else None
         if asked.about == "no_reading" and foul is not None:
-            self._judge(JudgeAction(t, {"do": "foul", "by": "hider", "kind": foul}))
-        else:
-            self._judge(JudgeAnswer(t, self._verdict(view, asked, foul)))
+            return {"do": "foul", "by": "hider", "kind": foul}
+        return self._verdict(view, asked, foul)
 
     def _verdict(self, view: View, asked: Asked, foul: str | None) -> str:
         """Return the true answer, as one of the choices."""
@@ -251,9 +191,7 @@ class Players:
             answer = "foul" if foul == asked.foul else "play_on"
         else:
             answer = ""
-        if answer in asked.choices or not asked.choices:
-            return answer
-        return "none" if asked.about in ABOUT_A_PAD and "none" in asked.choices else asked.choices[0]
+        return one_of(asked.choices, answer, "none" if asked.about in ABOUT_A_PAD else "")
 
 
 def _team(name: str | None) -> Team:

@@ -123,9 +123,9 @@ def script(seed: int, hide: int, pace: PaceName = "brisk", mischief: Mischief | 
     foul = str(random.choice(SENSED_FOULS)) if random.random() < odds.fouls else None
     doubt = random.random() < odds.doubts
     order = _order(random, pads, pace)
-    style = {pad: _style(random, times) for pad in pads}
+    styles = {pad: style(random, times) for pad in pads}
     where: int | None = place
-    beads = [_under(random, "bead", place)]
+    beads = [under(random, "bead", place)]
     if foul == "pad_skipped":
         order.remove(int(random.choice([pad for pad in pads if pad != place])))
     elif foul == "pad_twice":
@@ -135,29 +135,30 @@ def script(seed: int, hide: int, pace: PaceName = "brisk", mischief: Mischief | 
     elif foul == "no_bead":
         beads, where = [], None
     elif foul == "two_beads":
-        beads.append(_under(random, "second bead", int(random.choice([pad for pad in pads if pad != place]))))
+        beads.append(under(random, "second bead", int(random.choice([pad for pad in pads if pad != place]))))
     elif foul == "bead_off_mat":
         beads, where = [_beside(random, place)], None
     passes: list[PadPass] = []
     for pad in order:
         at = [bead for bead in beads if (bead.pad or place) == pad]
         beads = [bead for bead in beads if bead not in at]
-        passes.append(PadPass(pad, style[pad], _in(random, times.dwell), _in(random, times.gap), tuple(at)))
+        passes.append(PadPass(pad, styles[pad], span(random, times.dwell), span(random, times.gap), tuple(at)))
     return HideScript(
         hide=hide,
-        start_s=_in(random, times.start),
+        start_s=span(random, times.start),
         passes=tuple(passes),
-        ready_s=_in(random, times.ready),
+        ready_s=span(random, times.ready),
         place=where,
         foul=foul,
-        first=_stroke(random, times, first, doubt),
-        second=_stroke(random, times, second, doubt=False),
-        show_s=_in(random, times.show),
+        first=stroke(random, times, first, doubt=doubt),
+        second=stroke(random, times, second, doubt=False),
+        show_s=span(random, times.show),
     )
 
 
-def _in(random: np.random.Generator, span: Span) -> float:
-    return float(random.uniform(*span))
+def span(random: np.random.Generator, within: Span) -> float:
+    """Return a time that lies `within` from and to, seconds."""
+    return float(random.uniform(*within))
 
 
 def _order(random: np.random.Generator, pads: list[int], pace: PaceName) -> list[int]:
@@ -167,8 +168,9 @@ def _order(random: np.random.Generator, pads: list[int], pace: PaceName) -> list
     return pads[:] if random.random() < 0.6 else pads[::-1]
 
 
-def _style(random: np.random.Generator, times: Pace) -> HandStyle:
-    return HandStyle(_in(random, times.move), float(random.uniform(18.0, 70.0)), float(random.uniform(30.0, 110.0)))
+def style(random: np.random.Generator, times: Pace) -> HandStyle:
+    """Return how somebody's hand goes under a pad."""
+    return HandStyle(span(random, times.move), float(random.uniform(18.0, 70.0)), float(random.uniform(30.0, 110.0)))
 
 
 def _facing(random: np.random.Generator) -> tuple[float, float, float]:
@@ -176,7 +178,8 @@ def _facing(random: np.random.Generator) -> tuple[float, float, float]:
     return x, y, z
 
 
-def _under(random: np.random.Generator, bead: str, pad: int) -> Drop:
+def under(random: np.random.Generator, bead: str, pad: int) -> Drop:
+    """Return `bead` laid somewhere under `pad`."""
     pads = pinmap().pads
     x, y = pads.centre(pad)
     x += float(random.uniform(-0.42, 0.42)) * pads.width_mm
@@ -196,8 +199,9 @@ def _beside(random: np.random.Generator, pad: int) -> Drop:
     return Drop("bead", None, place, _facing(random))
 
 
-def _stroke(random: np.random.Generator, times: Pace, pad: int, doubt: bool) -> Stroke:
-    look, after = _in(random, times.look), float(random.uniform(0.0, 0.03))
+def stroke(random: np.random.Generator, times: Pace, pad: int, *, doubt: bool) -> Stroke:
+    """Return a stroke of any strength on `pad`; in `doubt` the stick touches a pad beside it as well."""
+    look, after = span(random, times.look), float(random.uniform(0.0, 0.03))
     level = float(random.uniform(-30.0, -10.0))
     near = [p for p in (pad - 1, pad + 1) if 1 <= p <= pinmap().pads.count]
     also, late = int(random.choice(near)), float(random.uniform(0.5e-3, 4e-3))

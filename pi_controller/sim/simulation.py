@@ -14,13 +14,14 @@ from pi_controller.drivers.buttons import MockButtons
 from pi_controller.drivers.serial_port import SerialPort
 from pi_controller.drivers.strips import MemoryStrip
 from pi_controller.errors import UsageError
-from pi_controller.mat.feel import Feel
 from pi_controller.pinmap import pinmap
-from pi_controller.referee.referee import Referee
+from pi_controller.referee.referees import referee_for
 from pi_controller.referee.settings import RefereeSettings
+from pi_controller.sensing import feel_for
 from pi_controller.sim.lockstep import TICK_S, LockStep
 from pi_controller.sim.mat import SimMat
-from pi_controller.sim.players import Players
+from pi_controller.sim.who import people_for
+from pi_controller.table.fold import effective
 from pi_controller.table.journal import Journal
 from pi_controller.table.table import Table
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from pi_controller.sim.conditions import Conditions
     from pi_controller.sim.script import Mischief, PaceName
     from pi_controller.sim.truth import Truth
+    from pi_controller.sim.turns import Turns
     from pi_controller.table.view import View
 
 
@@ -57,16 +59,20 @@ class Simulation:
         if path.exists():
             raise UsageError(f"the journal {path} is there already", "choose another file, or replay that one")
         self.game = game
-        referee = Referee(game, RefereeSettings(), secrets.token_bytes)
+        referee = referee_for(game, RefereeSettings(), secrets.token_bytes)
         with ExitStack() as stack:
             self.mat = stack.enter_context(SimMat(seed, conditions))
             self.journal = stack.enter_context(Journal(path))
             table = Table(self.journal, game, {"A": "Team A", "B": "Team B"}, referee, 0.0)
             self._buttons = MockButtons()
             self.strip = MemoryStrip(pinmap().lights.count)
-            self.daemon = Daemon(table, Feel(), lambda: SerialPort(self.mat.device), self._buttons, self.strip, publish)
+            self.daemon = Daemon(
+                table, feel_for(game.name), lambda: SerialPort(self.mat.device), self._buttons, self.strip, publish
+            )
             stack.callback(self.daemon.close)
-            self.players = Players(seed, self.mat.world, self._press, self._judge, pace=pace, mischief=mischief)
+            self.players = people_for(
+                game, seed, self.mat.world, self._press, self._judge, pace=pace, mischief=mischief
+            )
             self._lockstep = LockStep(self.mat, self.players, self)
             self._stack = stack.pop_all()
 
@@ -99,9 +105,14 @@ class Simulation:
         return self.view.phase == "over"
 
     @property
-    def truth(self) -> Truth:
+    def truth(self) -> Truth | Turns:
         """What really happened."""
         return self.players.truth
+
+    def disagreements(self) -> list[str]:
+        """Return every disagreement between the journal and what really happened, one line each."""
+        facts = (fact for _, batch in effective(self.journal.read()) for fact in batch)
+        return self.players.compare(facts, self.game)
 
     def tick(self, dt: float = TICK_S) -> View:
         """Let `dt` seconds pass."""

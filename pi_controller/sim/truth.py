@@ -13,7 +13,7 @@ from pi_controller.errors import MatError
 from pi_controller.games import registry
 from pi_controller.games.base import Team
 from pi_controller.referee.facts import Done, Fact, Opened, Ready, Reveal
-from pi_controller.referee.story import blank, tell
+from pi_controller.referee.telling import blank, tell
 from pi_controller.sim.script import HideScript, Mischief, PaceName, script, toss
 
 if TYPE_CHECKING:

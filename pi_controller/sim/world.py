@@ -36,7 +36,8 @@ class World:
         self.piezo = Piezo(seed, self.conditions)
         self.strips = TouchStrips(seed, self.conditions)
         self.magnets = Magnets(seed, self.conditions)
-        self.hands: dict[Side, Hand] = {"hider": Hand("hider"), "hitter": Hand("hitter")}
+        self.hands: dict[Side | int, Hand] = {"hider": Hand("hider"), "hitter": Hand("hitter")}
+        """By side; and the fists of slahal's bone holders by the pad they rest on, as soon as there are any."""
         self._drops = 0
 
     @property
@@ -64,20 +65,27 @@ class World:
         self.magnets.moved()
         return there
 
-    def hand_out(self, pad: int, side: Side = "hider") -> float:
+    def hand_out(self, pad: int, side: Side | int = "hider") -> float:
         """The hand comes out from under `pad` again; returns the time at which it is clear of the edge."""
         hand = self.hands[side]
         if hand.pad != self._pad(pad):
-            raise UsageError(f"the {side}'s hand is not under pad {pad}", "put it there first")
+            raise UsageError(f"the {hand.side}'s hand is not under pad {pad}", "put it there first")
         clear = hand.go_out(self.t)
         self.piezo.press(self.t, pad)
         self.piezo.rub_ends(pad, clear)
         self.magnets.moved()
         return clear
 
-    def hand_home(self, side: Side = "hider") -> float:
+    def rest(self, pad: int, x_offset_mm: float = 0.0, style: HandStyle | None = None, z_mm: float = 25.0) -> float:
+        """The fist of `pad` comes to rest on it (`Hand.rest_on`); returns when it is there."""
+        there = self._hand(self._pad(pad)).rest_on(self.t, pad, x_offset_mm, style, z_mm)
+        self.piezo.press(there, pad)
+        self.magnets.moved()
+        return there
+
+    def hand_home(self, side: Side | int = "hider") -> float:
         """The hand goes back to its owner; returns when it is there."""
-        hand = self.hands[side]
+        hand = self._hand(side)
         if hand.pad is not None:
             self.hand_out(hand.pad, side)
         there = hand.go_home(self.t)
@@ -86,14 +94,14 @@ class World:
 
     # beads
 
-    def carry(self, bead: str = "bead", *, marked: bool = True, side: Side = "hider") -> None:
-        """The hand holds `bead` from now on, wherever it was before."""
+    def carry(self, bead: str = "bead", *, marked: bool = True, side: Side | int = "hider") -> None:
+        """The hand (or the fist of a pad) holds `bead` from now on, wherever it was before."""
         known = self.magnets.beads.get(bead)
         if known is None:
             random = rng(self.seed, Stream.BEAD, 0, len(self.magnets.beads))
             strength = (MARKED_AM2 if marked else UNMARKED_AM2) * random.normal(1.0, 0.03)
             known = self.magnets.beads[bead] = Bead(strength * _direction(random))
-        known.place, known.hand = None, self.hands[side]
+        known.place, known.hand = None, self._hand(side)
         self.magnets.moved()
 
     def drop(
@@ -150,6 +158,9 @@ class World:
         self.piezo.strike(at, self._pad(pad), level_dbfs)
         if second_pad is not None:
             self.piezo.strike(at + (second_after_s or 0.0), self._pad(second_pad), level_dbfs - 2.0)
+
+    def _hand(self, side: Side | int) -> Hand:
+        return self.hands.setdefault(side, Hand("hider"))
 
     def _pad(self, pad: int) -> int:
         if not 1 <= pad <= pinmap().pads.count:

@@ -1,67 +1,91 @@
 """Play many seeded games through bytes and count what the journal and the truth disagree on.
 
-python tests/end_to_end/many_games.py --games 200 [--points 5] [--first-seed 0] [--conditions quiet]
+python tests/end_to_end/many_games.py [--game dakota] --games 200 [--set OPTION=VALUE] [--first-seed 0] \
+    [--conditions quiet] [--fouls 0.05] [--doubts 0.03]
 """
 
 import argparse
 import multiprocessing
 import tempfile
 import time
+from collections import Counter
 from functools import partial
 from pathlib import Path
 
 from rich.progress import Progress
 
 from pi_controller.games import registry
+from pi_controller.games.options import from_text
+from pi_controller.referee.facts import Done, Question
 from pi_controller.sim.conditions import Conditions
 from pi_controller.sim.script import Mischief
 from pi_controller.sim.simulation import Simulation
-from pi_controller.sim.truth import compare
+
+SHORT = {
+    "ojibwe": {"games": "1"},
+    "slahal": {"minutes": "4", "hide_seconds": "15"},
+    "bageswin": {"sticks": "20"},
+    "plum_stone": {"counters": "20"},
+}
+"""Options that end a game within minutes of virtual time, where none are chosen."""
 
 
-def play(seed, points, conditions):
-    game = registry.game("dakota", {"points": str(points)})
+def play(seed, name, options, conditions, mischief):
+    """Play game `seed`; return it with what disagrees, what was counted, and the virtual and processor seconds."""
+    game = registry.game(name, options)
     with tempfile.TemporaryDirectory() as folder:
-        mischief = Mischief(fouls=0.05, doubts=0.03)
         path = Path(folder) / "j.sqlite"
         with Simulation(seed, path, game, mischief=mischief, conditions=Conditions.named(conditions)) as table:
             cpu = time.process_time()
             table.play()
-            wrong = compare(table.truth, [fact for _, fact in table.journal.read()], game)
+            wrong = table.disagreements()
             if table.view.winner is None:
                 wrong.append("the game did not end")
-            fouls = sum(hide.foul is not None for hide in table.truth.hides.values())
-            hits = sum(len(hide.hits) for hide in table.truth.hides.values())
-            counts = (len(table.truth.hides), hits, fouls, table.players.questions)
-            return seed, wrong, counts, table.t, time.process_time() - cpu
+            facts = [fact for _, fact in table.journal.read()]
+            counts = Counter(f"{fact.action['do']} by {fact.by}" for fact in facts if isinstance(fact, Done))
+            asked = Counter(fact.foul or fact.about for fact in facts if isinstance(fact, Question))
+            return seed, wrong, table.view.hide, counts, asked, table.t, time.process_time() - cpu
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--game", default="dakota")
     parser.add_argument("--games", type=int, default=200)
     parser.add_argument("--first-seed", type=int, default=0)
-    parser.add_argument("--points", type=int, default=5)
+    parser.add_argument("--set", metavar="OPTION=VALUE", action="append", default=[])
     parser.add_argument("--conditions", default="quiet")
+    parser.add_argument("--fouls", type=float, default=0.05)
+    parser.add_argument("--doubts", type=float, default=0.03)
     parser.add_argument("--processes", type=int, default=2)
     args = parser.parse_args()
-    totals, wrong, virtual, cpu = [0, 0, 0, 0], [], 0.0, 0.0
+    options = from_text(args.set) or SHORT.get(args.game, {})
+    counts, asked, wrong, hides, virtual, cpu = Counter(), Counter(), [], 0, 0.0, 0.0
     seeds = range(args.first_seed, args.first_seed + args.games)
+    one = partial(
+        play,
+        name=args.game,
+        options=options,
+        conditions=args.conditions,
+        mischief=Mischief(fouls=args.fouls, doubts=args.doubts),
+    )
     with Progress() as bar, multiprocessing.get_context("spawn").Pool(args.processes) as pool:
         task = bar.add_task("games", total=args.games)
-        for seed, found, counts, t, spent in pool.imap_unordered(
-            partial(play, points=args.points, conditions=args.conditions), seeds
-        ):
+        for seed, found, hid, done, questions, t, spent in pool.imap_unordered(one, seeds):
             wrong += [f"seed {seed}: {line}" for line in found]
-            totals = [a + b for a, b in zip(totals, counts, strict=True)]
-            virtual, cpu = virtual + t, cpu + spent
+            counts, asked = counts + done, asked + questions
+            hides, virtual, cpu = hides + hid, virtual + t, cpu + spent
             bar.advance(task)
     for line in wrong:
         print(line)
-    hides, hits, fouls, questions = totals
-    print(f"{args.games} games, {hides} hides, {hits} hits, {fouls} fouls, {questions} questions to the judge")
-    print(f"{virtual / 3600:.1f} hours of play in {cpu:.0f} s of processor: an hour in {cpu / virtual * 3600:.1f} s")
+    print(f"{args.games} games of {args.game}{f', {hides} hides' if hides else ''}: {_listed(counts)}")
+    print(f"{asked.total()} questions to the judge{f': {_listed(asked)}' if asked else ''}")
+    print(f"{virtual / 3600:.2f} hours of play in {cpu:.0f} s of processor: an hour in {cpu / virtual * 3600:.1f} s")
     print(f"{len(wrong)} disagreements between the journal and what happened")
     return 1 if wrong else 0
+
+
+def _listed(counts):
+    return ", ".join(f"{n} {what}" for what, n in counts.most_common())
 
 
 if __name__ == "__main__":

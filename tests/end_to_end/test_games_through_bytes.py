@@ -1,11 +1,12 @@
 """Whole games through the real firmware, a real pseudo-terminal and the journal: what was written is what happened.
 
-`python tests/end_to_end/many_games.py --games 200` plays as many as one likes.
+`python tests/end_to_end/many_games.py --game dakota --games 200` plays as many as one likes.
 """
 
 import pytest
 
 from pi_controller.games import registry
+from pi_controller.referee.facts import Commit, Done, FoulSeen, Question, Reveal, Struck
 from pi_controller.sim.conditions import Conditions
 from pi_controller.sim.script import Mischief
 from pi_controller.sim.simulation import Simulation
@@ -43,3 +44,71 @@ def test_drums_beside_the_mat(tmp_path):
     with Simulation(11, tmp_path / "j.sqlite", game, conditions=Conditions.pow_wow()) as table:
         table.play()
         assert compare(table.truth, [fact for _, fact in table.journal.read()], game) == []
+
+
+def played(path, name, seed, mischief=None, **options):
+    """Play a game to its end and return its table and facts; journal and truth agree."""
+    with Simulation(seed, path / f"{name}.sqlite", registry.game(name, options), mischief=mischief) as table:
+        table.play()
+        assert table.view.winner is not None
+        assert table.disagreements() == []
+        return table, [fact for _, fact in table.journal.read()]
+
+
+def kinds(facts, kind):
+    return [fact for fact in facts if isinstance(fact, kind)]
+
+
+def test_four_balls_laid_pads_opened_and_one_struck(tmp_path):
+    table, facts = played(tmp_path, "ojibwe", 5, games="1")
+    hunts = [fact for fact in kinds(facts, Done) if fact.action["do"] == "hunt"]
+    assert any(fact.action["opened"] for fact in hunts)
+    assert sum(fact.by == "sensor" for fact in hunts) >= len(hunts) / 2
+    assert len(kinds(facts, Reveal)) >= len(hunts) / 2
+    assert len(table.truth.turns) == table.view.hide + 1
+
+
+def test_a_hider_who_forgets_a_ball_and_a_hunter_who_slips(tmp_path):
+    _, facts = played(tmp_path, "ojibwe", 3, Mischief(0.3, 0.3), games="1")
+    asked = {fact.about for fact in kinds(facts, Question)}
+    assert asked & {"balls", "no_reading"}
+    assert asked & {"opened_pad", "two_struck", "doubtful", "too_many"}
+
+
+def test_bones_in_fists_guessed_until_the_time_is_up(tmp_path):
+    table, facts = played(tmp_path, "slahal", 2, minutes="1")
+    *_, last = kinds(facts, Done)
+    assert (last.action, last.by) == ({"do": "time"}, "clock")
+    assert table.view.sheet["finish"] == "time"
+    assert last.t == pytest.approx(60.0 + next(fact.t for fact in kinds(facts, Done) if fact.action["do"] == "duel"), 2)
+    assert len(kinds(facts, Reveal)) == len(kinds(facts, Commit))
+
+
+def test_a_bone_that_changes_fists_and_holders_who_are_late(tmp_path):
+    _, facts = played(tmp_path, "slahal", 6, Mischief(0.3, 0.3), minutes="1", hide_seconds="5")
+    assert "hide_time" in {fact.about for fact in kinds(facts, Question)}
+    assert any(fact.action == {"do": "rehide"} for fact in kinds(facts, Done))
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [("bageswin", {"sticks": "20"}), ("plum_stone", {"counters": "20"}), ("patol", {})]
+)
+def test_every_tap_is_felt_once_and_the_pieces_in_the_bowl_are_not(name, options, tmp_path):
+    table, facts = played(tmp_path, name, 3, Mischief(fouls=0.15), **options)
+    turns = [turn for number, turn in table.truth.turns.items() if number]
+    twice = sum("second tap" in turn.mischief for turn in turns)
+    assert twice > 0
+    felt = len(turns) + (0 if name == "patol" else twice)
+    assert len(kinds(facts, Struck)) == felt
+    fouls = [turn for turn in turns if "second tap" in turn.mischief and turn.actions[0]["do"] != "throw"]
+    assert len(kinds(facts, FoulSeen)) == len(fouls)
+    assert {fact.by for fact in kinds(facts, Done) if fact.action["do"] == "double_tap"} <= {"sensor"}
+
+
+def test_the_same_seed_plays_the_same_throws_to_the_moment(tmp_path):
+    def told(name):
+        (tmp_path / name).mkdir()
+        _, facts = played(tmp_path / name, "patol", 7)
+        return [(fact.t, fact.action) for fact in kinds(facts, Done)]
+
+    assert told("one") == told("two")

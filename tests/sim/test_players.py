@@ -8,7 +8,8 @@ import pytest
 from pi_controller.games import registry
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeCall
 from pi_controller.sim.conditions import Conditions
-from pi_controller.sim.players import AGAIN_S, Players
+from pi_controller.sim.people import AGAIN_S
+from pi_controller.sim.players import Players
 from pi_controller.sim.script import Mischief, PaceName, script
 from pi_controller.sim.truth import foretell
 from pi_controller.sim.world import World
