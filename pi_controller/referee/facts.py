@@ -24,11 +24,12 @@ class Opened(msgspec.Struct, frozen=True, tag_field="kind", tag="opened", omit_d
     teams: dict[str, str]
 
 
-class HandPass(msgspec.Struct, frozen=True, tag_field="kind", tag="hand_pass"):
-    """The hider's hand has been under a pad and is out again."""
+class HandPass(msgspec.Struct, frozen=True, tag_field="kind", tag="hand_pass", omit_defaults=True):
+    """The hider's hand has been under a pad and is out again; `sure` is false when it may not have been."""
 
     t: float
     pad: int
+    sure: bool = True
 
 
 class Ready(msgspec.Struct, frozen=True, tag_field="kind", tag="ready"):

@@ -25,7 +25,7 @@ def hand(turn: Turn, event: HandIn | HandOut) -> None:
     if isinstance(event, HandIn):
         senses.hands.setdefault(event.pad, phase != "hit")
     elif senses.hands.pop(event.pad, False) and phase in ("hide", "check", "show"):
-        turn.add(HandPass(turn.t, event.pad))
+        turn.add(HandPass(turn.t, event.pad, event.sure))
 
 
 def button(turn: Turn, event: Button) -> None:
@@ -63,7 +63,7 @@ def look(turn: Turn) -> None:
     felt = story.link or bool(story.passes)
     for kind in _pass_fouls(story.passes, story.fetched) if felt else ():
         if kind not in story.waived and turn.settings.mode(kind) != "off":
-            _call_or_ask(turn, kind, unsure=story.doubt >= story.hide)
+            _call_or_ask(turn, kind, unsure=max(story.doubt, story.vague) >= story.hide)
             return
     reading = turn.senses.reading
     if reading is None:

@@ -38,8 +38,10 @@ def tell(game: Game[Any], story: Story, fact: Fact) -> Story:
 
 def _tell(game: Game[Any], story: Story, fact: Fact) -> Story:
     match fact:
-        case HandPass(pad=pad):
+        case HandPass(pad=pad, sure=True):
             return replace(story, passes=(*story.passes, pad))
+        case HandPass():
+            return replace(story, vague=story.collecting)
         case Ready():
             # the bead was taken up and hidden again without a word: the hand that fetched it may be among the passes
             shown = _next_hide(story, story.passes) if story.phase == "show" else story

@@ -45,6 +45,8 @@ class Hunting(Keeper):
                 turn.void("the marked ball moved")
             case _, "play_on":
                 pass
+            case "lifted", _:
+                _open(turn, asked.pads[0])
             case "opened", _:
                 _hunt(turn, None, asked.pads[0], "judge")
             case "ball", pad:
@@ -80,7 +82,10 @@ class Hunting(Keeper):
         if self._stroke is not None and event.pad in self._stroke.pads:
             self._stroke = None  # not a stroke: the hand that goes under the pad
         if story.phase == "hit" and story.armed and event.side != "hider" and event.pad not in story.opened:
-            _open(turn, event.pad)
+            if event.sure:
+                _open(turn, event.pad)
+            else:
+                turn.add(Question(turn.t, "lifted", ("yes", "no"), (event.pad,)))
 
     def _look(self, turn: Turn) -> None:
         senses, story = self._senses, turn.story

@@ -41,7 +41,8 @@ class Story:
     """Where a game stands. `state` is the game's own; everything else is the hide around it.
 
     `hide` counts from 1 and stays until its bead is shown. `passes` are the pads the hand has been under, for the hide
-    in progress (in phase show: for the next). `doubt` is the last hide whose passes may be incomplete. `fetched`: the
+    in progress (in phase show: for the next). `doubt` is the last hide whose passes may be incomplete, `vague` the last
+    with a pass that may have been none. `fetched`: the
     first pass may be the hand that took the bead up. `waived`: fouls the judge let pass in this hide. `by_hand`: what
     was undone had shown the bead, so this hide is not sealed again. `link` is None until a board was heard of.
     `mark` is the batch that an undo takes back.
@@ -57,6 +58,7 @@ class Story:
     owed: str | None = None
     passes: tuple[int, ...] = ()
     doubt: int = 0
+    vague: int = 0
     fetched: bool = False
     waived: tuple[str, ...] = ()
     by_hand: bool = False

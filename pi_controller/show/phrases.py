@@ -44,6 +44,7 @@ QUESTIONS: Mapping[str, str] = {
     "balls": mark("There is not one ball under each pad, or not one marked. Play on?"),
     "ball": mark("The mat did not see the balls. Under which pad did the marked ball lie?"),
     "ball_moved": mark("The marked ball moved after it was hidden. Play on?"),
+    "lifted": mark("A hand was at the edge of the pad. Was the pad opened?"),
     "opened": mark("The pad was opened. Did the marked ball lie there?"),
     "opened_pad": mark("The stroke touched a pad that was opened. Which pad counts?"),
     "too_many": mark("One more pad was lifted than may be opened. Play on?"),

@@ -151,6 +151,8 @@ class Scene:
                 return [Beads(t, tuple(Bead(int(pad)) for pad in pads))]
             case ["button", name]:
                 return [Button(t, name)]
+            case ["hand", pad, "unsure"]:
+                return [HandIn(t, int(pad), sure=False), HandOut(t, int(pad), sure=False)]
             case ["hand", pad]:
                 return [HandIn(t, int(pad)), HandOut(t, int(pad))]
             case ["bead", "off"]:

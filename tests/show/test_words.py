@@ -37,6 +37,7 @@ ABOUTS = [
     "balls",
     "ball",
     "ball_moved",
+    "lifted",
     "opened",
     "opened_pad",
     "too_many",
