@@ -90,4 +90,23 @@ class Link(msgspec.Struct, frozen=True, tag_field="event", tag="link", omit_defa
     why: str = ""
 
 
-MatEvent = HandIn | HandOut | Beads | Strike | Blind | Button | Link
+class SensorFault(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A piezo disc or a touch strip of `pad` that cannot be believed, and why in a word; `strip` 0 is the hider's edge.
+
+    Magnetometers are not told of: which of them a bead is too near to would say where it lies.
+    """
+
+    sensor: Literal["disc", "strip"]
+    pad: int
+    why: str
+    strip: int | None = None
+
+
+class Sensors(msgspec.Struct, frozen=True, tag_field="event", tag="sensors", omit_defaults=True):
+    """These sensors cannot be believed from now on; all others can."""
+
+    t: float
+    faults: tuple[SensorFault, ...] = ()
+
+
+MatEvent = HandIn | HandOut | Beads | Strike | Blind | Button | Link | Sensors

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pi_controller.link.messages import Field, Gap, LinkDown, LinkUp, Message, Piezo, Touch
 from pi_controller.mat.beads import BeadTracker
-from pi_controller.mat.events import Blind, Link, MatEvent
+from pi_controller.mat.events import Blind, Link, MatEvent, SensorFault, Sensors
 from pi_controller.mat.hands import HandDetector
 from pi_controller.mat.strikes import StrikeDetector, StrikeSettings
 from pi_controller.pinmap import pinmap
@@ -14,12 +14,16 @@ from pi_controller.pinmap import pinmap
 if TYPE_CHECKING:
     from pi_controller.mat.events import Strike
 
+STAYS_S = 1.0
+"""A fault that comes and goes within so long is not told of."""
+
 
 class Feel:
     """Strikes, hands and beads of one mat, and its link.
 
     `strikes` are the settings of the strike detector, which is built when the first samples tell their rate; `hands`
-    and `beads` are detectors set up differently from the pin map's.
+    and `beads` are detectors set up differently from the pin map's. `board_id` is the board that the beads' baseline
+    was measured with, where it is known: with another one it is forgotten.
     """
 
     def __init__(
@@ -28,6 +32,7 @@ class Feel:
         *,
         hands: HandDetector | None = None,
         beads: BeadTracker | None = None,
+        board_id: str = "",
     ) -> None:
         pins = pinmap()
         self.hands = hands or HandDetector(pins.pads.count, len(pins.touch.strips))
@@ -38,7 +43,10 @@ class Feel:
         self._following: int | None = None  # the number of the next sample, when there can be no gap before it
         self._ended = 0.0
         self._armed = True
-        self._boot: tuple[str, int] | None = None
+        self._boot: tuple[str, int] | None = (board_id, 0) if board_id else None
+        self._wrong: tuple[SensorFault, ...] = ()
+        self._wrong_since = 0.0
+        self._told: tuple[SensorFault, ...] = ()
 
     @property
     def armed(self) -> bool:
@@ -73,7 +81,28 @@ class Feel:
                 events = [Link(message.t, up=False, why=message.why)]
             case _:
                 events = []
+        if isinstance(message, Piezo | Touch):
+            events += self._sensors(message.t)
         return sorted(events, key=lambda event: event.t)
+
+    @property
+    def faults(self) -> tuple[SensorFault, ...]:
+        """The piezo discs and touch strips that cannot be believed now."""
+        discs = self._strikes.faults if self._strikes is not None else {}
+        # missing samples are told as `Blind`; they are the link's, not the disc's
+        dead = (SensorFault("disc", pad, why) for pad, why in sorted(discs.items()) if why != "samples are missing")
+        strips = (SensorFault("strip", one.pad, one.wrong, one.strip) for one in self.hands.faults)
+        return (*dead, *strips)
+
+    def _sensors(self, t: float) -> list[Sensors]:
+        """Tell of the faults when they have changed and stayed so for a while."""
+        faults = self.faults
+        if faults != self._wrong:
+            self._wrong, self._wrong_since = faults, t
+        if faults == self._told or t - self._wrong_since < STAYS_S:
+            return []
+        self._told = faults
+        return [Sensors(t, faults)]
 
     def _piezo(self, piezo: Piezo) -> list[MatEvent]:
         like = (piezo.rate, piezo.samples.shape[1], piezo.full_scale)

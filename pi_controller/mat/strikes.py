@@ -159,7 +159,9 @@ class StrikeDetector:
         for d in found:
             times = tuple(piezo.t + (onset - start) / self.rate for onset in d.onsets)
             several = times if len(times) > 1 else ()
-            strikes.append(Strike(times[0], d.pads, round(d.margin_db, 1), d.sure, several))
+            strikes.append(
+                Strike(piezo.t + (d.onset_index - start) / self.rate, d.pads, round(d.margin_db, 1), d.sure, several)
+            )
         return strikes
 
     def feed_samples(self, x: ArrayLike) -> list[Decision]:

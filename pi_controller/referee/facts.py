@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from pi_controller.mat.events import SensorFault
+
 Source = Literal["sensor", "judge", "clock", "restart"]
 
 
@@ -141,6 +143,13 @@ class LinkSeen(msgspec.Struct, frozen=True, tag_field="kind", tag="link", omit_d
     why: str = ""
 
 
+class SensorsSeen(msgspec.Struct, frozen=True, tag_field="kind", tag="sensors", omit_defaults=True):
+    """These sensors cannot be believed from now on; all others can."""
+
+    t: float
+    faults: tuple[SensorFault, ...] = ()
+
+
 class Undone(msgspec.Struct, frozen=True, tag_field="kind", tag="undone", omit_defaults=True):
     """The facts of batch `batch` and all after it no longer count. They stay in the journal.
 
@@ -170,5 +179,8 @@ Fact = (
     | Reveal
     | Shown
     | LinkSeen
+    | SensorsSeen
     | Undone
 )
+OF_THE_MAT = (LinkSeen, SensorsSeen)
+"""What an undo does not take back: the board did come and go."""

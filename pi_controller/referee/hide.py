@@ -63,7 +63,7 @@ def look(turn: Turn) -> None:
     felt = story.link or bool(story.passes)
     for kind in _pass_fouls(story.passes, story.fetched) if felt else ():
         if kind not in story.waived and turn.settings.mode(kind) != "off":
-            _call_or_ask(turn, kind, unsure=max(story.doubt, story.vague) >= story.hide)
+            _call_or_ask(turn, kind, unsure=story.numb or max(story.doubt, story.vague) >= story.hide)
             return
     reading = turn.senses.reading
     if reading is None:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
-from pi_controller.mat.events import Beads, Blind, HandIn, HandOut, Link, MatEvent
+from pi_controller.mat.events import Beads, Blind, HandIn, HandOut, Link, MatEvent, Sensors
 from pi_controller.referee import calls
-from pi_controller.referee.facts import Fact, LinkSeen, Question
+from pi_controller.referee.facts import Fact, LinkSeen, Question, SensorsSeen
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeCall, JudgeHideAgain, JudgeUndo
 from pi_controller.referee.senses import Senses
 from pi_controller.referee.settings import RefereeSettings
@@ -58,6 +58,9 @@ class Keeper(ABC):
                 self._missed(turn, event, "samples were missing")
             case Link():
                 self._link(turn, event)
+            case Sensors(faults=faults):
+                if faults != story.faults:
+                    turn.add(SensorsSeen(event.t, faults))
             case _:
                 self._felt(turn, event)
         return self._finish(turn)
@@ -84,6 +87,8 @@ class Keeper(ABC):
         turn = self._turn(story, t)
         if story.link:
             turn.add(LinkSeen(t, up=False, why=why))
+        if story.faults:
+            turn.add(SensorsSeen(t))  # whatever is wrong will be felt again
         if story.phase == "hide" and story.passes:
             turn.hide_again(why, "restart")
         turn.void(why)

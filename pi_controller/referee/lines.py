@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from pi_controller.games.base import InvalidActionError
-from pi_controller.mat.events import Beads, Button, HandIn, HandOut, MatEvent, Strike
+from pi_controller.mat.events import Beads, Button, HandIn, HandOut, MatEvent, Sensors, Strike
 from pi_controller.referee.judge import JudgeCall
 
 if TYPE_CHECKING:
@@ -57,6 +57,8 @@ def read(line: bytes) -> MatEvent | JudgeCall:
                 raise InvalidActionError("a pad comes twice in pads")
         case Beads(found=found):
             _pads(bead.pad for bead in found if bead.pad is not None)
+        case Sensors(faults=faults):
+            _pads(fault.pad for fault in faults)
         case Button(name=name) if name not in BUTTONS:
             raise InvalidActionError("there is no such button", f"the buttons are: {', '.join(BUTTONS)}")
         case _:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from pi_controller.mat.events import SensorFault
     from pi_controller.referee.facts import Question
 
 HAMPA_APENA = "dakota"
@@ -73,6 +74,7 @@ class Story:
     question: Question | None = None
     link: bool | None = None
     link_why: str = ""
+    faults: tuple[SensorFault, ...] = ()
     note: str = ""
     teams: tuple[tuple[str, str], ...] = ()
     mark: int = 0
@@ -81,6 +83,11 @@ class Story:
     def armed(self) -> bool:
         """Whether a stroke is due: a hit or a throw is owed and the judge is not asked anything."""
         return self.phase in ("hit", "throw") and self.question is None
+
+    @property
+    def numb(self) -> bool:
+        """Whether hands cannot be felt for sure under every pad: the strip in the middle of one is out of order."""
+        return any(fault.sensor == "strip" and fault.strip == 1 for fault in self.faults)
 
     @property
     def collecting(self) -> int:

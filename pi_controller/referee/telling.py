@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pi_controller.referee import hide_story, sheet_story
-from pi_controller.referee.facts import Answer, Done, Fact, HideAgain, Lifted, Opened, Question
+from pi_controller.referee.facts import Answer, Done, Fact, HideAgain, Lifted, Opened, Question, SensorsSeen
 from pi_controller.referee.story import HAMPA_APENA, Story
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ def tell(game: Game[Any], story: Story, fact: Fact) -> Story:
             return replace(story, teams=tuple(sorted(teams.items())))
         case Question():
             return replace(story, question=fact)
+        case SensorsSeen(faults=faults):
+            return replace(story, faults=faults)
         case _ if game.name == HAMPA_APENA:
             return hide_story.tell(game, story, fact)
         case _:

@@ -158,6 +158,22 @@ def foul(kind: str, language: str = "en") -> str:
     return catalogue(language).gettext(FOULS[kind]) if kind in FOULS else f"{plain(kind)}."
 
 
+def faults(view: View, language: str = "en") -> str:
+    """Return what the mat cannot feel, pad by pad, as short sentences; nothing when all is well."""
+    text = catalogue(language).gettext
+    deaf = sorted({fault.pad for fault in view.faults if fault.sensor == "disc"})
+    numb = sorted({fault.pad for fault in view.faults if fault.sensor == "strip"})
+    said: list[str] = []
+    for pads, one in (
+        (deaf, text("Strokes are not felt on {pads}: the judge enters them.")),
+        (numb, text("Hands are not felt for sure on {pads}: the judge watches them.")),
+    ):
+        if pads:
+            which = catalogue(language).ngettext("pad {pads}", "pads {pads}", len(pads))
+            said.append(one.format(pads=which.format(pads=text(" and ").join(map(str, pads)))))
+    return " ".join(said)
+
+
 def hit(number: int, one: Hit, language: str = "en") -> str:
     """Return the hit with its number (1 or 2) as words: `First hit, pad 2: not found`."""
     text = catalogue(language).gettext

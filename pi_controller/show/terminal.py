@@ -174,6 +174,8 @@ def _said(view: View, language: str) -> list[Text]:
     said = [Text(phrases.sentence(view, language), bold)]
     if view.note:
         said.append(Text(view.note))
+    if faults := phrases.faults(view, language):
+        said.append(Text(faults, Style(color="yellow")))
     if view.question is not None and view.phase not in {"halted", "over"}:
         choices = " / ".join(phrases.choice(one, language) for one in view.question.choices)
         said.append(Text("? " + phrases.question(view.question, language), Style(bold=True, color="yellow")))

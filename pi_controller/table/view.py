@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from pi_controller.mat.events import SensorFault
 from pi_controller.referee.story import HAMPA_APENA
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class View(msgspec.Struct, frozen=True):
     hits of the hide in progress or just settled, `foul` the foul that settled it. `sheet` is the state under the score
     sheet's keys, by which the games other than Hampa Apena are told; `opened` are the pads opened in this hide
     (ojibwe), `strokes` the taps or thrusts since the last throw was entered, `ends` when the game's time is up (slahal,
-    seconds on the table's clock).
+    seconds on the table's clock). `faults` are the piezo discs and touch strips that cannot be believed.
     """
 
     seq: int
@@ -75,6 +76,7 @@ class View(msgspec.Struct, frozen=True):
     commit: str | None = None
     opening: Opening | None = None
     link: bool = False
+    faults: tuple[SensorFault, ...] = ()
     note: str = ""
     opened: tuple[int, ...] = ()
     strokes: int = 0
@@ -110,6 +112,7 @@ def view_of(game: Game[Any], story: Story, seq: int, halted: MatError | None = N
         commit=story.commit,
         opening=story.opening and Opening(**{name: getattr(story.opening, name) for name in Opening.__struct_fields__}),
         link=story.link is True,
+        faults=story.faults if story.link else (),
         note=": ".join(filter(None, (halted.what, halted.todo))) if halted else note,
         opened=story.opened,
         strokes=story.strokes,

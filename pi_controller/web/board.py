@@ -59,7 +59,7 @@ def board(view: View, language: str = "en", chances: Chances | None = None) -> B
         "goal_line": text("First to {points}").format(points=view.points),
         "sentence": phrases.sentence(view, language),
         "note": view.note,
-        "link": text("Mat connected") if view.link else text("No mat: the judge enters the hits"),
+        "link": _link(view, language, text("No mat: the judge enters the hits")),
     }
     stake = "" if view.question else phrases.stake(view, language)
     texts["stake"], marks["stake"] = stake, "yes" if stake else ""
@@ -94,7 +94,7 @@ def _sheet_board(view: View, language: str, chances: Chances | None) -> Board:
         "announce": sentence,
         "note": view.note,
         "stake": stake,
-        "link": text("Mat connected") if view.link else text("The judge keeps the score"),
+        "link": _link(view, language, text("The judge keeps the score")),
         "label_seal": text("Sealed place of the marked ball") if view.game == "ojibwe" else text("Sealed bones"),
     }
     marks = {
@@ -195,6 +195,13 @@ def _mat(view: View, texts: dict[str, str], marks: dict[str, str], language: str
             texts[f"pad_{hit.pad}"] = said.format(order=order)
     texts["hits"] = ". ".join(phrases.hit(i, hit, language) for i, hit in enumerate(view.hits[:2], 1))
     marks["hits"] = "unplaced" if any(hit.pad is None for hit in view.hits[:2]) else ""
+
+
+def _link(view: View, language: str, without: str) -> str:
+    """Return whether the mat is there, and what it cannot feel; `without` is said when there is none."""
+    if not view.link:
+        return without
+    return " ".join(filter(None, (catalogue(language).gettext("Mat connected"), phrases.faults(view, language))))
 
 
 def _seal(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:

@@ -12,7 +12,7 @@ from pi_controller.errors import MatError
 from pi_controller.web.app import create_app
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from starlette.types import ASGIApp
 
@@ -50,17 +50,26 @@ class WebServer:
     """Serves `feed` at `host`:`port`; port 0 takes a free one, and `port` tells which after `start`.
 
     It answers to this machine's name, also with `.local`, to `localhost`, to addresses and to the names in `hosts`.
-    `language` as for `create_app`.
+    `language` as for `create_app`; `app` makes another application, which answers to the hosts it is given and ends its
+    streams when the feed hangs up.
     """
 
     def __init__(
-        self, feed: Feed, host: str = "127.0.0.1", port: int = 8080, *, hosts: Iterable[str] = (), language: str = "en"
+        self,
+        feed: Feed,
+        host: str = "127.0.0.1",
+        port: int = 8080,
+        *,
+        hosts: Iterable[str] = (),
+        language: str = "en",
+        app: Callable[[list[str]], ASGIApp] | None = None,
     ) -> None:
         self.host = host
         self.port = port
         self._feed = feed
         name = socket.gethostname()
-        self._app: ASGIApp = create_app(feed, hosts=[name, f"{name}.local", *hosts], language=language)
+        known = [name, f"{name}.local", *hosts]
+        self._app: ASGIApp = app(known) if app else create_app(feed, hosts=known, language=language)
         self._server: _Server | None = None
         self._thread: threading.Thread | None = None
 

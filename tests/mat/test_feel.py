@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pi_controller.link.messages import Field, Gap, Health, LinkDown, LinkUp, Piezo, Touch
-from pi_controller.mat.events import Beads, Blind, HandIn, HandOut, Link, MatEvent, Strike
+from pi_controller.mat.events import Beads, Blind, HandIn, HandOut, Link, MatEvent, SensorFault, Sensors, Strike
 from pi_controller.mat.feel import Feel
 from pi_controller.pinmap import pinmap
 
@@ -26,6 +26,7 @@ class Board:
         self.events: list[MatEvent] = []
         self.bead: np.ndarray | None = None
         self.hand: int | None = None
+        self.broken: int | None = None
         self.offsets = self.rng.normal(0, 1.0, SENSORS.shape)
 
     def block(self, strike: int | None = None) -> list[MatEvent]:
@@ -49,6 +50,8 @@ class Board:
                 counts = np.rint(self.rng.normal(700, 1.5, (4, 3)))
                 if self.hand:
                     counts[self.hand - 1] -= 40
+                if self.broken:
+                    counts[self.broken - 1, 1] = 0
                 self.events += self.feel.feed(Touch(self.t, counts.astype(np.int16)))
             if n % 6 == 0:
                 ut = np.array([20.0, 5.0, -45.0]) + self.offsets + self.rng.normal(0, 0.5, SENSORS.shape)
@@ -188,3 +191,23 @@ def test_samples_of_another_rate_get_another_detector() -> None:
     for rate in (4000.0, 2000.0):
         assert feel.feed(Piezo(1.0, 0, rate, np.zeros((32, 4), dtype=np.int16))) == []
     assert not feel.armed
+
+
+def test_a_strip_that_breaks_is_told_once_and_again_when_it_is_well() -> None:
+    board = Board()
+    board.up()
+    board.run(2.0)
+    board.broken = 3
+    board.run(0.5)
+    board.broken = None  # a loose plug for a moment is nothing to tell
+    board.run(2.0)
+    assert board.of(Sensors) == []
+    board.broken = 2
+    board.run(3.0)
+    broken = (SensorFault("strip", 2, "silent", 1),)
+    assert [event.faults for event in board.of(Sensors)] == [broken]
+    assert board.feel.faults == broken
+    board.broken = None
+    board.run(3.0)
+    assert [event.faults for event in board.of(Sensors)] == [broken, ()]
+    assert board.feel.faults == ()

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from pi_controller.games import registry
 from pi_controller.games.base import IllegalActionError, InvalidActionError
 from pi_controller.mat.events import Bead, Beads, Blind, Button, HandIn, HandOut, Link, Strike
-from pi_controller.referee.facts import LinkSeen, Undone
+from pi_controller.referee.facts import OF_THE_MAT, Undone
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
 from pi_controller.referee.lines import BUTTONS
 from pi_controller.referee.referees import REFEREES, referee_for
@@ -81,7 +81,7 @@ def test_whatever_happens_when_is_judged_and_told_again_the_same(name, steps):
             for fact in facts:
                 if isinstance(fact, Undone):
                     before = told[fact.batch - 1][0]
-                    links = [f for _, each in told[fact.batch - 1 :] for f in each if isinstance(f, LinkSeen)]
+                    links = [f for _, each in told[fact.batch - 1 :] for f in each if isinstance(f, OF_THE_MAT)]
             story = tell_batch(game, before, len(told), [*links, *facts])
 
     for dt, what in steps:

@@ -12,7 +12,7 @@ from pi_controller.console import understand
 from pi_controller.errors import MatError
 from pi_controller.games.options import from_text
 from pi_controller.games.registry import game
-from pi_controller.mat.events import Bead, Beads, Blind, Button, HandIn, HandOut, Link, Strike
+from pi_controller.mat.events import Bead, Beads, Blind, Button, HandIn, HandOut, Link, SensorFault, Sensors, Strike
 from pi_controller.record.forms import spoken
 from pi_controller.referee.facts import Done, FoulSeen, Lifted, Question, Reveal
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
@@ -25,7 +25,7 @@ from pi_controller.table.table import Table
 SCENARIOS = sorted(
     path for path in (Path(__file__).parent.parent / "scenarios").glob("*.txt") if path.stem != "chapter11"
 )
-QUIET = {"opened", "hand_pass", "ready", "struck", "answer", "link"}
+QUIET = {"opened", "hand_pass", "ready", "struck", "answer", "link", "sensors"}
 
 
 def told(fact, name):
@@ -149,6 +149,12 @@ class Scene:
                 return [Beads(t, tuple(Bead(int(ball[0]), marked=ball.endswith("*")) for ball in balls))]
             case ["bones", *pads]:
                 return [Beads(t, tuple(Bead(int(pad)) for pad in pads))]
+            case ["disc", pad, "silent"]:
+                return [Sensors(t, (SensorFault("disc", int(pad), "silent"),))]
+            case ["strip", pad, strip, why]:
+                return [Sensors(t, (SensorFault("strip", int(pad), why, int(strip)),))]
+            case ["all", "well"]:
+                return [Sensors(t)]
             case ["button", name]:
                 return [Button(t, name)]
             case ["hand", pad, "unsure"]:

@@ -5,6 +5,7 @@ import itertools
 import pytest
 
 from pi_controller.errors import MatError, SettingsError
+from pi_controller.mat.events import SensorFault
 from pi_controller.show import i18n, phrases
 from pi_controller.show.words import WORDS, game_name, word
 from pi_controller.table.view import Asked, Hit
@@ -159,3 +160,17 @@ def test_a_bad_language_code_is_refused(code):
         i18n.catalogue(code)
     assert isinstance(caught.value, MatError)
     assert caught.value.todo
+
+
+def test_what_the_mat_cannot_feel_is_said_by_pad(view):
+    assert phrases.faults(view()) == ""
+    silent = (
+        SensorFault("disc", 2, "silent"),
+        SensorFault("strip", 1, "stuck", 0),
+        SensorFault("strip", 4, "silent", 1),
+    )
+    said = phrases.faults(view(faults=silent))
+    assert said == (
+        "Strokes are not felt on pad 2: the judge enters them. "
+        "Hands are not felt for sure on pads 1 and 4: the judge watches them."
+    )
