@@ -30,7 +30,8 @@ DOUBT = 1.5
 class Baseline:
     """`offsets` (sensors, 3) microtesla, `known` (sensors,) which of them have been learned, `scans` averaged in them.
 
-    `scatter` microtesla is how much the sensors differ; `firm` is false while a bead may hide in it.
+    `scatter` microtesla is how much the sensors differ; `firm` is false while a bead may hide in it. `level` (3,)
+    microtesla is the uniform field that it was learned in.
     """
 
     offsets: Array
@@ -38,6 +39,7 @@ class Baseline:
     scans: float
     scatter: float
     firm: bool
+    level: Array
 
     def in_favour(self, field: Array) -> float:
         """Return the log odds that a bead with `field` (sensors, 3) has come, and not that one has been taken away."""
@@ -47,11 +49,18 @@ class Baseline:
         without = even(self.offsets, self.known)
         return EMPTY_ODDS + float((with_it**2).sum() - (without**2).sum()) / (2.0 * self.scatter**2)
 
+    def turned(self, ut: Array, use: NDArray[np.bool_]) -> float:
+        """Return by how many microtesla the uniform field has changed since: the mat was turned, or a door opened."""
+        here = use & self.known
+        return float(np.linalg.norm(np.median((ut - self.offsets)[here], axis=0) - self.level)) if here.any() else 0.0
+
     def follow(self, ut: Array, use: NDArray[np.bool_], scans: float) -> None:
         """Take a further reading `ut` of the empty mat in, worth `scans` of those before."""
         off = even(ut - self.offsets, use & self.known)
         share = max(scans / (self.scans + scans), 0.1)
         self.offsets += share * off
+        if (here := use & self.known).any():
+            self.level = self.level + share * (np.median((ut - self.offsets)[here], axis=0) - self.level)
         fresh = use & ~self.known
         if fresh.any():
             self.offsets[fresh] = (ut - np.median((ut - self.offsets)[use & self.known], axis=0))[fresh]
@@ -61,7 +70,9 @@ class Baseline:
 
 def learn(ut: Array, use: NDArray[np.bool_], scans: float, *, firm: bool) -> Baseline:
     """Return the baseline of a mat that reads `ut` when empty."""
-    return Baseline(even(ut, use), use.copy(), scans, scatter(ut, use), firm)
+    offsets = even(ut, use)
+    level = np.median((ut - offsets)[use], axis=0) if use.any() else np.zeros(3)
+    return Baseline(offsets, use.copy(), scans, scatter(ut, use), firm, level)
 
 
 def even(ut: Array, use: NDArray[np.bool_]) -> Array:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _PAIRS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 """The six different elements of a symmetric 3 x 3 matrix, in the order kept here."""
+SINGLE = np.float32
+"""Enough for finding where to start, and half as much to go through."""
 
 
 class Grid:
@@ -31,7 +33,7 @@ class Grid:
         sensors_mm: NDArray[np.float64],
         pads: Pads,
         *,
-        step_mm: float = 20.0,
+        step_mm: float = 25.0,
         margin_mm: float = 120.0,
         height_mm: float = 6.0,
     ) -> None:
@@ -41,17 +43,17 @@ class Grid:
         ys = np.linspace(-half_y, half_y, round(2 * half_y / step_mm) + 1)
         self.half_mm = (half_x, half_y)
         self.places = np.array([(x, y, height_mm) for x in xs for y in ys])
-        self.in_pad = np.array([pads.at(x, y) is not None for x, y, _ in self.places], dtype=np.bool_)
         maps = np.array([response(sensors_mm, place) for place in self.places])  # (places, sensors, 3, 3)
         count, sensors = maps.shape[:2]
-        self._field = np.ascontiguousarray(maps.transpose(0, 3, 1, 2).reshape(count * 3, sensors * 3))
+        self._field = np.ascontiguousarray(maps.transpose(0, 3, 1, 2).reshape(count * 3, sensors * 3), SINGLE)
         self._sum = _planes(maps)
         self._square = _planes(np.einsum("gnik,gnil->gnkl", maps, maps))
 
-    def gram(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def gram(self, weights: NDArray[np.float64]) -> NDArray[np.float32]:
         """Return G of every place for `weights` (sensors,) in 1 / microtesla^2: six elements, shape (6, places)."""
-        total = weights.sum()
-        square, mean = self._square @ weights, self._sum @ weights
+        single = weights.astype(SINGLE)
+        total = single.sum()
+        square, mean = self._square @ single, self._sum @ single
         if total > 0:
             full = {pair: mean[n] for n, pair in enumerate(_PAIRS)}
             full |= {(j, i): row for (i, j), row in full.items()}
@@ -61,30 +63,67 @@ class Grid:
 
     def gain(
         self, residual: NDArray[np.float64], weights: NDArray[np.float64], moment: float = 0.2
-    ) -> NDArray[np.float64]:
+    ) -> NDArray[np.float32]:
         """Return by how much chi squared would fall with a magnet at each place, shape (places,).
 
         `residual` (sensors, 3) microtesla has the weighted mean field taken out. A moment is expected to be of the
         order of `moment` A m^2, so a place far from every sensor cannot explain everything with a giant.
         """
         g = self.gram(weights)
-        ridge = 1.0 / (moment * moment)
+        ridge = SINGLE(1.0 / (moment * moment))
         a, b, c, d, e, f = g[0] + ridge, g[1], g[2], g[3] + ridge, g[4], g[5] + ridge
-        u, v, w = (self._field @ (residual * weights[:, None]).ravel()).reshape(-1, 3).T
+        u, v, w = np.ascontiguousarray(
+            (self._field @ (residual * weights[:, None]).ravel().astype(SINGLE)).reshape(-1, 3).T
+        )
         aa, bb, cc = d * f - e * e, c * e - b * f, b * e - c * d
         dd, ee, ff = a * f - c * c, b * c - a * e, a * d - b * b
         quad = u * (aa * u + 2 * bb * v + 2 * cc * w) + v * (dd * v + 2 * ee * w) + ff * w * w
         return quad / (a * aa + b * bb + c * cc)
 
-    def weakest(self, weights: NDArray[np.float64], moment: float) -> float:
-        """Return the chi squared by which a magnet of `moment` A m^2 under a pad shows itself where it shows least."""
-        six = self.gram(weights)[:, self.in_pad]
-        full = np.empty((six.shape[1], 3, 3))
-        for n, (i, j) in enumerate(_PAIRS):
-            full[:, i, j] = full[:, j, i] = six[n]
-        return float(np.linalg.eigvalsh(full)[:, 0].min()) * moment * moment
+
+class Reach:
+    """How well a magnet `inset_mm` inside a pad's edge, `height_mm` above the mat, shows itself to the sensors."""
+
+    def __init__(
+        self,
+        sensors_mm: NDArray[np.float64],
+        pads: Pads,
+        *,
+        height_mm: float,
+        inset_mm: float = 10.0,
+        step_mm: float = 20.0,
+    ) -> None:
+        self._grid = Grid(sensors_mm, pads, step_mm=step_mm, margin_mm=0.0, height_mm=height_mm)
+        x, y, _ = self._grid.places.T
+        corners = [(x + dx, y + dy) for dx in (-inset_mm, inset_mm) for dy in (-inset_mm, inset_mm)]
+        inside = [[pads.at(*at) is not None for at in zip(*corner, strict=True)] for corner in corners]
+        self._inside = np.all(inside, axis=0)
+        self._places = self._grid.places[self._inside]
+        self._known: dict[bytes, NDArray[np.float64]] = {}
+
+    def weakest(
+        self, use: NDArray[np.bool_], noise: float, moment: float, beside: NDArray[np.float64], clear_mm: float = 100.0
+    ) -> float:
+        """Return the chi squared by which a magnet of `moment` A m^2 shows itself where it shows least.
+
+        `use` (sensors,), `noise` microtesla. Places within `clear_mm` of the magnets at `beside` (n, 3) do not count.
+        """
+        least = self._known.get(use.tobytes())
+        if least is None:
+            six = self._grid.gram(use.astype(np.float64))[:, self._inside]
+            full = np.empty((six.shape[1], 3, 3))  # double: it is worked out once for each set of sensors in use
+            for n, (i, j) in enumerate(_PAIRS):
+                full[:, i, j] = full[:, j, i] = six[n]
+            least = np.linalg.eigvalsh(full)[:, 0].astype(np.float64)
+            if len(self._known) > 200:
+                self._known.clear()
+            self._known[use.tobytes()] = least
+        if len(beside):
+            off = self._places[:, None, :2] - beside[:, :2]
+            least = least[((off * off).sum(axis=2) > clear_mm**2).all(axis=1)]
+        return float(least.min(initial=np.inf)) * (moment / noise) ** 2
 
 
-def _planes(maps: NDArray[np.float64]) -> NDArray[np.float64]:
+def _planes(maps: NDArray[np.float64]) -> NDArray[np.float32]:
     """Return the six different elements of (places, sensors, 3, 3) symmetric matrices as (6, places, sensors)."""
-    return np.ascontiguousarray(np.stack([maps[:, :, i, j] for i, j in _PAIRS]))
+    return np.ascontiguousarray(np.stack([maps[:, :, i, j] for i, j in _PAIRS]), SINGLE)

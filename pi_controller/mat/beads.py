@@ -14,24 +14,31 @@ import msgspec
 import numpy as np
 
 from pi_controller.mat import bead_baseline
-from pi_controller.mat.bead_fit import BeadFit, BeadFitter, shipped_fitter
+from pi_controller.mat.bead_faults import TOWARDS_RAIL, SensorFaults
+from pi_controller.mat.bead_fit import HIGHEST_MM, BeadFit, BeadFitter, FittedBead, shipped_fitter
 from pi_controller.mat.bead_refine import MARKED_AM2
 from pi_controller.mat.events import Bead, Beads
+from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pi_controller.link.messages import Field
     from pi_controller.mat.bead_baseline import Baseline
+    from pi_controller.mat.bead_faults import Wrong
 
     Array = NDArray[np.float64]
 
-FLOOR_UT = 0.4
+FLOOR_UT = 0.25
 """What the sensors are off by even when averaged (one sigma)."""
+TURNED = 0.012
+"""And by this share of how much the uniform field has changed: sensors differ in gain and in how straight they sit."""
 FAR = 5.5
 """Sigmas by which the largest of 72 readings leaves the noise."""
 SAME_MM = 0.5
 """A bead that seems to have moved by less has not."""
+BY_OTHERS_MM = 12.0
+"""Nor has one that other sensors, after some have failed or come back, see this near."""
 SECOND_LOOK = 25
 """After so many scans at rest a reading that did not decide is made again."""
 FEWEST = 4
@@ -42,8 +49,10 @@ class BeadTracker:
     """Turns scans of the magnetometers into `Beads`.
 
     `smallest` (A m^2) is the weakest bead in play: the default, the marked bead, will do where there are no unmarked
-    balls. At `most` so many beads are told apart. `settle_s` is how long the field keeps still before it counts as at
-    rest. `baseline` is one kept from before, else it is learned.
+    balls. At `most` so many beads are told apart; when so many are seen, none is missing. Magnets up to `highest_mm`
+    above the mat are no doubt there: fists that hold them may rest on it; with a `fitter` of one's own, that says how
+    high. `settle_s` is how long the field keeps still before it counts as at rest. `baseline` is one kept from before,
+    else it is learned.
     """
 
     def __init__(
@@ -52,10 +61,11 @@ class BeadTracker:
         *,
         smallest: float = MARKED_AM2,
         most: int = 4,
+        highest_mm: float = HIGHEST_MM,
         settle_s: float = 0.25,
         baseline: Baseline | None = None,
     ) -> None:
-        self._fitter = fitter or shipped_fitter()
+        self._fitter = fitter or shipped_fitter(highest_mm)
         self._smallest = smallest
         self._most = most
         self._settle_s = settle_s
@@ -64,10 +74,23 @@ class BeadTracker:
         self._noise = 1.0
         self._noise_scans = 0
         self._told_empty = False
+        self._watch = SensorFaults(self._shape[0])
+        self._range = pinmap().magnetometers.range_ut
         self._start_over()
+
+    @property
+    def faults(self) -> dict[int, Wrong]:
+        """The magnetometers that are left out: number (0 first, in wire order) -> why."""
+        return self._watch.wrong
+
+    @property
+    def present(self) -> Beads | None:
+        """What was last said to lie here; None since the mat has to be sensed again."""
+        return self._said
 
     def _start_over(self) -> None:
         self._said: Beads | None = None
+        self._fitted: tuple[FittedBead, ...] = ()
         self._again_since: float | None = None
         self._quiet: Array | None = None  # the reading at rest, None while something moves
         self._before: Array | None = None  # the reading at rest before that
@@ -81,6 +104,8 @@ class BeadTracker:
         self._average = np.zeros(self._shape)
         self._last: Array | None = None
         self._use = np.ones(self._shape[0], dtype=np.bool_)
+        self._out = self._watch.left_out
+        self._same_mm = SAME_MM
 
     def sense_again(self) -> None:
         """Forget what was said: the next reading at rest is emitted afresh (the link was down)."""
@@ -97,6 +122,7 @@ class BeadTracker:
         """Forget the sensors too: another board."""
         self.baseline = None
         self._noise, self._noise_scans = 1.0, 0
+        self._watch = SensorFaults(self._shape[0])
         self._start_over()
 
     def known_empty(self) -> None:
@@ -124,11 +150,16 @@ class BeadTracker:
         return beads
 
     def _feed(self, field: Field) -> list[Beads]:
-        ok, ut = field.ok, field.ut
+        ok, ut = self._watch.feed(field.ut, field.ok), field.ut
         if not ok.all():
             ut = np.where(ok[:, None], ut, 0.0)
         if not 0.0 <= field.t - self._t < 1.0:
             self._move()
+        out = self._watch.left_out
+        if (out != self._out).any():  # what was said went by other sensors
+            self._out = out
+            self._move()
+            self._before, self._same_mm = None, BY_OTHERS_MM
         self._t = field.t
         if self._quiet is not None:
             off = _uneven(ut - self._quiet, ok)
@@ -149,7 +180,8 @@ class BeadTracker:
         if self._scans < 40:
             self._quiet += off / self._scans
         elif self._scans % 40 == 0 and self.baseline and self._said and self._said.sure and not self._said.found:
-            self.baseline.follow(self._quiet + self._average, ok & self._use, 3.0)
+            scans = 36.0 if self._scans == 40 and self.baseline.scans < 36.0 else 3.0
+            self.baseline.follow(self._quiet + self._average, ok & self._use, scans)
 
     def _second_look(self, t: float) -> list[Beads]:
         """Read again where the first reading did not decide, now with more scans and none from before the rest."""
@@ -217,7 +249,8 @@ class BeadTracker:
 
     def _say(self, t: float, mean: Array, use: NDArray[np.bool_]) -> list[Beads]:
         said = self._read(t, mean, use)
-        if self._said is not None and _same(said, self._said):
+        within, self._same_mm = self._same_mm, SAME_MM
+        if self._said is not None and _same(said, self._said, within):
             return []
         self._said = said
         return [said]
@@ -230,7 +263,8 @@ class BeadTracker:
         base = self.baseline
         if base is None:
             return self._first(t, mean, use)
-        noise = float(np.hypot(FLOOR_UT, self._noise * (1.0 / self._scans + 1.0 / base.scans) ** 0.5))
+        floor = float(np.hypot(FLOOR_UT, TURNED * base.turned(mean, use)))
+        noise = float(np.hypot(floor, self._noise * (1.0 / self._scans + 1.0 / base.scans) ** 0.5))
         fit = self._fit(mean - base.offsets, use & base.known, noise)
         beads: list[Bead] = []
         sure = fit.sure
@@ -260,7 +294,13 @@ class BeadTracker:
         return Beads(t, tuple(found.bead() for found in fit.beads), fit.sure)
 
     def _fit(self, ut: Array, use: NDArray[np.bool_], noise: float) -> BeadFit:
-        return self._fitter.fit(ut, use, noise=noise, most=self._most, smallest=self._smallest)
+        fit = self._fitter.fit(ut, use, noise=noise, most=self._most, smallest=self._smallest, start=self._fitted)
+        self._fitted = fit.beads
+        close = np.zeros(self._shape)
+        for bead in fit.beads:
+            close += bead.field_at(self._fitter.sensors_mm)
+        self._watch.explained = np.abs(close).max(axis=1) > TOWARDS_RAIL * self._range
+        return fit
 
 
 def _uneven(off: Array, ok: NDArray[np.bool_]) -> Array:
@@ -270,14 +310,14 @@ def _uneven(off: Array, ok: NDArray[np.bool_]) -> Array:
     return np.where(ok[:, None], off - off[ok].mean(axis=0), 0.0) if ok.any() else np.zeros_like(off)
 
 
-def _same(a: Beads, b: Beads) -> bool:
+def _same(a: Beads, b: Beads, within_mm: float) -> bool:
     """Return whether two readings say the same, but for what noise does to places."""
     if a.sure != b.sure or len(a.found) != len(b.found):
         return False
     return all(
         p.pad == q.pad
         and p.marked == q.marked
-        and abs((p.x_mm or 0.0) - (q.x_mm or 0.0)) < SAME_MM
-        and abs((p.y_mm or 0.0) - (q.y_mm or 0.0)) < SAME_MM
+        and abs((p.x_mm or 0.0) - (q.x_mm or 0.0)) < within_mm
+        and abs((p.y_mm or 0.0) - (q.y_mm or 0.0)) < within_mm
         for p, q in zip(a.found, b.found, strict=True)
     )

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 UT_MM3_PER_AM2 = 1e8
 """mu0 / 4 pi in microtesla mm^3 / (A m^2)."""
-
-
 _EYE = np.eye(3)
 
 
@@ -28,33 +26,38 @@ def response(sensors_mm: NDArray[np.float64], place_mm: NDArray[np.float64]) -> 
     r = sensors_mm - place_mm
     d2 = np.einsum("ni,ni->n", r, r)
     outer = 3.0 * r[:, :, None] * r[:, None, :] / d2[:, None, None]
-    return UT_MM3_PER_AM2 * (outer - np.eye(3)) / (d2 * np.sqrt(d2))[:, None, None]
+    return UT_MM3_PER_AM2 * (outer - _EYE) / (d2 * np.sqrt(d2))[:, None, None]
 
 
 def look(
     sensors_mm: NDArray[np.float64], places_mm: NDArray[np.float64], moments: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return for several magnets at once what a fit asks for.
+    """Return for several magnets, in several guesses at once, what a fit asks for.
 
-    `places_mm` (n, 3), `moments` (n, 3) A m^2. Squared distances (sensors, n) in mm^2; fields (sensors, n, 3) in
-    microtesla; and how the fields change, (sensors, 3, n, 6): by place in microtesla per mm (x, y, z), then by moment
-    in microtesla per A m^2.
+    `sensors_mm` (3, sensors), `places_mm` (guesses, n, 3), `moments` (guesses, n, 3) A m^2. Squared distances
+    (guesses, n, sensors) in mm^2; fields (guesses, n, 3, sensors) in microtesla; and how the fields change, (guesses,
+    n, 6, 3, sensors): by place in microtesla per mm (x, y, z), then by moment in microtesla per A m^2.
     """
-    r = sensors_mm[:, None, :] - places_mm
+    r = sensors_mm - places_mm[..., None]
     d2 = (r * r).sum(axis=2)
-    cube = UT_MM3_PER_AM2 / (d2 * np.sqrt(d2))
-    mr = (r * moments).sum(axis=2)
-    rr = r[:, :, :, None] * r[:, :, None, :]
-    rm = r[:, :, :, None] * moments[:, None, :]
-    over = (3.0 * cube / d2)[:, :, None, None]
-    change = np.empty((len(sensors_mm), 3, len(places_mm), 6))
-    place = change[:, :, :, :3].transpose(0, 2, 1, 3)
-    np.multiply(rr, (5.0 * mr / d2)[:, :, None, None], out=place)
+    away = 1.0 / d2
+    cube = UT_MM3_PER_AM2 * away * np.sqrt(away)
+    over = 3.0 * cube * away
+    m = moments[..., None]
+    mr = (r * m).sum(axis=2)
+    rr = r[:, :, :, None] * r[:, :, None]
+    rm = r[:, :, :, None] * m[:, :, None]
+    change = np.empty((*places_mm.shape[:2], 6, 3, sensors_mm.shape[1]))
+    place, moment = change[:, :, :3], change[:, :, 3:]
+    np.multiply(rr, (5.0 * mr * away)[:, :, None, None], out=place)
     place -= rm
-    place -= rm.transpose(0, 1, 3, 2)
-    place -= mr[:, :, None, None] * _EYE
-    place *= over
-    moment = change[:, :, :, 3:].transpose(0, 2, 1, 3)
-    np.multiply(rr, over, out=moment)
-    moment -= cube[:, :, None, None] * _EYE
-    return d2, (moment * moments[:, None, :]).sum(axis=3), change
+    place -= rm.swapaxes(2, 3)
+    for axis in range(3):
+        place[:, :, axis, axis] -= mr
+    place *= over[:, :, None, None]
+    np.multiply(rr, over[:, :, None, None], out=moment)
+    for axis in range(3):
+        moment[:, :, axis, axis] -= cube
+    fields = (over * mr)[:, :, None] * r
+    fields -= cube[:, :, None] * m
+    return d2, fields, change

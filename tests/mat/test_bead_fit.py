@@ -24,31 +24,73 @@ SPEC.loader.exec_module(scenes)
 
 ALL = np.ones(24, dtype=np.bool_)
 
-# kind: scenes, least sure and right, most sure and wrong, median place error (mm)
+# kind: scenes, least sure and right, most surely wrong, most for the median place error (mm)
 WANTED = {
-    "empty": (300, 299, 0, None),
-    "unmarked": (300, 262, 0, 2.0),
-    "marked": (300, 292, 0, 1.5),
-    "two": (300, 250, 2, 2.0),
-    "between": (300, 280, 0, 1.5),
-    "off": (300, 265, 1, 5.0),
-    "dead": (300, 280, 1, 1.5),
-    "drift": (300, 292, 0, 1.5),
-    "two on a pad": (60, 48, 1, 2.0),
-    "four": (40, 24, 1, 2.5),
-    "held": (60, 0, 1, None),
-    "phone": (20, 0, 1, None),
+    "empty": (40, 40, 0, None),
+    "unmarked": (40, 38, 0, 2.5),
+    "marked": (40, 40, 0, 1.5),
+    "two": (40, 39, 0, 1.5),
+    "two kinds": (40, 38, 0, 2.0),
+    "two near": (30, 26, 1, 2.0),
+    "moved": (40, 38, 0, 2.0),
+    "between": (30, 29, 0, 1.5),
+    "off": (30, 12, 0, 4.0),
+    "held": (30, 0, 0, None),
+    "four": (30, 28, 0, 2.0),
+    "three of four": (20, 18, 0, 2.0),
+    "two fists": (30, 29, 0, 4.0),
+    "one fist": (30, 29, 0, 4.0),
+    "no fist": (20, 20, 0, None),
+    "telephone": (20, 0, 0, None),
+    "chair": (20, 0, 0, None),
+    "ring": (20, 18, 0, None),
+    "turned": (20, 17, 0, None),
+    "silent": (20, 17, 0, None),
+    "stuck": (20, 17, 0, None),
+    "rail": (20, 17, 0, None),
+    "noisy": (20, 17, 0, None),
 }
 
 
 @pytest.mark.parametrize("kind", WANTED)
 def test_scenes(kind: str) -> None:
     count, least_right, most_wrong, median = WANTED[kind]
-    told = scenes.measure(kind, count, seed=11)
-    assert told["right"] >= least_right
-    assert told["wrong"] <= most_wrong
+    many = [scenes.play(number, kind, 11) for number in range(count)]
+    assert sum(told.verdict == "right" for told in many) >= least_right
+    assert sum(told.verdict not in ("right", "unsure") for told in many) <= most_wrong
     if median is not None:
-        assert told["median_mm"] < median
+        assert np.median([mm for told in many for mm in told.off_mm]) < median
+
+
+def test_the_sigmas_told_are_the_errors_made() -> None:
+    sigmas = [n for number in range(60) for n in scenes.play(number, "marked", 12).off_sigmas]
+    assert 0.6 < np.quantile(sigmas, 0.95) < 2.0
+
+
+def test_every_fit_is_bounded_work() -> None:
+    for kind in ("telephone", "chair", "held", "two near", "four"):
+        for number in range(15):
+            played = scenes.Play(kind, number, 13)
+            played.told()
+            assert played.last.work < 1500
+
+
+def test_what_lay_there_before_is_a_start_and_no_more() -> None:
+    rng = np.random.default_rng(21)
+    for _ in range(20):
+        mat = scenes.Mat(rng)
+        four = scenes.apart(rng, [1, 2, 3, 4], [True, False, False, False], 170)
+        empty, _ = mat.mean([], 20)
+        ut, ok = mat.mean(four, 20)
+        cold = fit(ut - empty, ok, noise=0.5, smallest=UNMARKED_AM2)
+        warm = shipped_fitter().fit(ut - empty, ok, noise=0.5, smallest=UNMARKED_AM2, start=cold.beads)
+        assert [(b.pad, b.marked) for b in warm.beads] == [(b.pad, b.marked) for b in cold.beads]
+        ut, ok = mat.mean(four[1:3], 20)
+        fewer = shipped_fitter().fit(ut - empty, ok, noise=0.5, smallest=UNMARKED_AM2, start=cold.beads)
+        assert [(b.pad, b.marked) for b in fewer.beads] == [(2, False), (3, False)]
+        ut, ok = mat.mean([four[3], scenes.on_pad(rng, 1, False)], 20)
+        other = shipped_fitter().fit(ut - empty, ok, noise=0.5, smallest=UNMARKED_AM2, start=cold.beads[1:3])
+        assert not other.sure or [(b.pad, b.marked) for b in other.beads] == [(1, False), (4, False)]
 
 
 def test_the_fields_of_several_magnets_and_how_they_change() -> None:
@@ -56,18 +98,18 @@ def test_the_fields_of_several_magnets_and_how_they_change() -> None:
     sensors = scenes.SENSORS
     places = np.array([[100.0, 30.0, 5.0], [-200.0, -40.0, 9.0]])
     moments = rng.normal(0, 0.1, (2, 3))
-    d2, fields, change = dipole.look(sensors, places, moments)
+    d2, fields, change = (each[0] for each in dipole.look(sensors.T, places[None], moments[None]))
     for n in range(2):
-        assert fields[:, n] == pytest.approx(dipole.response(sensors, places[n]) @ moments[n])
-        assert d2[:, n] == pytest.approx(((sensors - places[n]) ** 2).sum(axis=1))
-        assert change[:, :, n, 3:] == pytest.approx(dipole.response(sensors, places[n]))
+        assert pytest.approx(dipole.response(sensors, places[n]) @ moments[n]) == fields[n].T
+        assert d2[n] == pytest.approx(((sensors - places[n]) ** 2).sum(axis=1))
         for axis in range(3):
+            assert pytest.approx(dipole.response(sensors, places[n])[:, :, axis]) == change[n, 3 + axis].T
             step = np.zeros(3)
             step[axis] = 1e-4
             slope = (
                 (dipole.response(sensors, places[n] + step) - dipole.response(sensors, places[n] - step)) @ moments[n]
             ) / 2e-4
-            assert change[:, :, n, axis] == pytest.approx(slope, abs=1e-5)
+            assert pytest.approx(slope, abs=1e-5) == change[n, axis].T
 
 
 def test_the_grid_is_the_least_squares_it_stands_for() -> None:
@@ -84,7 +126,7 @@ def test_the_grid_is_the_least_squares_it_stands_for() -> None:
         matrix = np.hstack([dipole.response(scenes.SENSORS, grid.places[n]).reshape(72, 3), uniform])
         fitted = np.linalg.lstsq(matrix * root[:, None], reading.ravel() * root, rcond=None)
         total = (weights[:, None] * reading**2).sum()
-        assert gain[n] == pytest.approx(total - fitted[1][0], rel=1e-6)
+        assert gain[n] == pytest.approx(total - fitted[1][0], rel=1e-3)
 
 
 def test_a_uniform_field_and_a_saturated_sensor_do_not_matter() -> None:

@@ -311,3 +311,42 @@ def test_a_bead_that_lay_there_at_the_start_and_was_laid_elsewhere_is_not_two(se
     said += mat.carry(spot(2, dx=8.0, dy=-13.0), 1.5)
     said += mat.rest(2)
     assert [beads for beads in said if beads.sure and len(beads.found) > 1] == []
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_bones_in_fists_that_rest_on_the_pads(seed: int) -> None:
+    mat = Mat(seed, tracker=BeadTracker(smallest=UNMARKED_AM2, most=2, highest_mm=45.0))
+    mat.tracker.known_empty()
+    assert told(mat.rest(1)) == [((), True)]
+    mat.moment = MOMENT * (UNMARKED_AM2 / 0.176)
+    mat.carry(spot(1 + seed % 4, dz=6.0 + 6.0 * seed))
+    assert told(mat.rest(2))[-1] == ((1 + seed % 4,), True)
+
+
+def test_where_a_bead_could_hide_from_dead_sensors_nothing_is_called_empty() -> None:
+    pad_1 = (0, 1, 2, 3, 4, 5)
+    mat = Mat(15, dead=pad_1)
+    mat.tracker.known_empty()
+    assert told(mat.rest(3))[-1] == ((), False)
+    assert mat.tracker.faults == dict.fromkeys(pad_1, "silent")
+    mat.carry(spot(3))
+    assert told(mat.rest(2))[-1] == ((3,), False)  # a second one could lie on pad 1
+
+
+def test_sensors_that_die_while_all_is_still_make_what_was_said_a_doubt() -> None:
+    mat = Mat(17)
+    mat.tracker.known_empty()
+    mat.rest(2)
+    mat.carry(spot(3))
+    assert told(mat.rest(2))[-1] == ((3,), True)
+    mat.dead = (0, 1, 2, 3, 4, 5)
+    assert set(told(mat.rest(3))) == {((3,), False)}
+    mat.dead = ()
+    assert told(mat.rest(3))[-1] == ((3,), True)
+
+
+def test_what_was_last_said_can_be_asked_for() -> None:
+    mat = Mat(16)
+    assert mat.tracker.present is None
+    said = mat.rest(2)
+    assert mat.tracker.present == said[-1]
