@@ -28,10 +28,10 @@ def feel_for(game: str, strikes: StrikeSettings | None = None, profile: Profile 
     hands = HandDetector(settings=touch)
     match game:
         case "ojibwe":  # four balls, the three that are not marked with the weaker magnet
-            beads = BeadTracker(smallest=UNMARKED_AM2, most=4, baseline=base)
+            beads = BeadTracker(smallest=UNMARKED_AM2, most=4, in_play=4, baseline=base)
             return Feel(strikes, hands=hands, beads=beads, board_id=board)
         case "slahal":  # two unmarked bones in two of four fists
-            bones = BeadTracker(smallest=UNMARKED_AM2, most=2, highest_mm=IN_A_FIST_MM, baseline=base)
+            bones = BeadTracker(smallest=UNMARKED_AM2, most=2, in_play=2, highest_mm=IN_A_FIST_MM, baseline=base)
             return Feel(strikes, hands=HandDetector(settings=touch, most_hands=4), beads=bones, board_id=board)
         case _:
             return Feel(strikes, hands=hands, beads=BeadTracker(baseline=base), board_id=board)

@@ -51,7 +51,8 @@ class BeadTracker:
     `smallest` (A m^2) is the weakest bead in play: the default, the marked bead, will do where there are no unmarked
     balls. At `most` so many beads are told apart; when so many are seen, none is missing. Magnets up to `highest_mm`
     above the mat are no doubt there: fists that hold them may rest on it; with a `fitter` of one's own, that says how
-    high. `settle_s` is how long the field keeps still before it counts as at rest. `baseline` is one kept from before,
+    high. `in_play` is how many there are in all, where that is known: once all are seen, none hides in the baseline.
+    `settle_s` is how long the field keeps still before it counts as at rest. `baseline` is one kept from before,
     else it is learned.
     """
 
@@ -62,12 +63,14 @@ class BeadTracker:
         smallest: float = MARKED_AM2,
         most: int = 4,
         highest_mm: float = HIGHEST_MM,
+        in_play: int | None = None,
         settle_s: float = 0.25,
         baseline: Baseline | None = None,
     ) -> None:
         self._fitter = fitter or shipped_fitter(highest_mm)
         self._smallest = smallest
         self._most = most
+        self._in_play = in_play
         self._settle_s = settle_s
         self.baseline = baseline
         self._shape = self._fitter.sensors_mm.shape
@@ -279,7 +282,7 @@ class BeadTracker:
             sure = sure and abs(odds) > bead_baseline.DOUBT
             settled = settled and sure and abs(odds) > bead_baseline.FIRM
         # only now: one bead that is beyond doubt does not vouch for the next, which may be one taken away
-        base.firm = base.firm or settled
+        base.firm = base.firm or settled or (sure and len(beads) == self._in_play)  # none is left that could hide in it
         if sure and not fit.beads:
             base.follow(mean, use, self._scans)
         # while a bead may hide in the baseline, its ghost may be one of several: then the judge is asked
