@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pi_controller.arguments import Parser
+from pi_controller.calibration.profile import load as read_profile
 from pi_controller.console import help_for, say
 from pi_controller.daemon import Daemon
 from pi_controller.drivers.serial_port import SerialPort, find_port
@@ -24,6 +25,7 @@ from pi_controller.drivers.strips import MemoryStrip, NeoPixelStrip
 from pi_controller.errors import MatError
 from pi_controller.games.registry import game
 from pi_controller.pinmap import pinmap
+from pi_controller.recording.watching import observers
 from pi_controller.referee.referees import referee_for
 from pi_controller.sensing import feel_for
 from pi_controller.show.terminal import render_text
@@ -34,6 +36,7 @@ from pi_controller.table.table import Table, journalled_game
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pi_controller.calibration.profile import Profile
     from pi_controller.drivers.ports import Buttons, Port, Strip
     from pi_controller.games.base import Game
     from pi_controller.mat.feel import Feel
@@ -51,12 +54,14 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--settings", metavar="FILE", help="the table's settings (default: those of check-settings)")
     args = parser.parse_args(argv)
     settings = load(Path(args.settings)) if args.settings else Settings()
+    settings, profile = profiled(settings, Path(args.settings or ".").parent)
     stop = threading.Event()
     for wanted in (signal.SIGINT, signal.SIGTERM):
         signal.signal(wanted, lambda *_: stop.set())
     with ExitStack() as stack:
         clock = _clock()
-        table = open_table(settings, clock())
+        opened_at = clock()
+        table = open_table(settings, opened_at)
         stack.callback(table.journal.close)
         bar = odds_bar(settings, table.game)
         publish, server = _web(settings, table.view, bar)
@@ -64,8 +69,11 @@ def main(argv: Sequence[str]) -> int:
             server.start()
             stack.callback(server.stop)
             print(f"live page: {server.url}", flush=True)
-        daemon = Daemon(table, feel(settings), board(settings), _buttons(settings, clock), _strip(settings), publish)
+        daemon = Daemon(
+            table, feel(settings, profile), board(settings), _buttons(settings, clock), _strip(settings), publish
+        )
         stack.callback(daemon.close)
+        daemon.observers += observers(settings, table, opened_at, stack)
         lines = _console(table) if sys.stdin.isatty() else queue.SimpleQueue[str]()
         _drive(daemon, clock, lines, stop, bar)
     return 0
@@ -85,9 +93,24 @@ def open_table(settings: Settings, t: float) -> Table:
         raise
 
 
-def feel(settings: Settings) -> Feel:
+def profiled(settings: Settings, folder: Path) -> tuple[Settings, Profile | None]:
+    """Return the profile that `settings` name, from `folder`, and the settings with its threshold of strikes.
+
+    A threshold that the settings themselves name stays. Raises `ProfileError`.
+    """
+    if not settings.board.profile:
+        return settings, None
+    profile, strikes = read_profile(folder, settings.board.profile), settings.strikes
+    fits = profile.strikes is not None and profile.strikes.sensor == strikes.sensor
+    if profile.strikes is None or not fits or "threshold_db" in strikes.model_fields_set:
+        return settings, profile
+    strikes = strikes.model_copy(update={"threshold_db": profile.strikes.threshold_db})
+    return settings.model_copy(update={"strikes": strikes}), profile
+
+
+def feel(settings: Settings, profile: Profile | None = None) -> Feel:
     """Return the feel of the mat as `settings` want it."""
-    return feel_for(settings.game.name, settings.strikes.detector())
+    return feel_for(settings.game.name, settings.strikes.detector(), profile)
 
 
 def board(settings: Settings) -> Callable[[], Port] | None:
@@ -110,7 +133,9 @@ def _buttons(settings: Settings, clock: Callable[[], float]) -> Buttons | None:
         return None
     from pi_controller.drivers.buttons import GpioButtons  # noqa: PLC0415 - only a Pi has pins
 
-    return GpioButtons({name: pin for name, pin in settings.buttons.pins if pin}, clock, settings.buttons.settle_ms / 1000)
+    return GpioButtons(
+        {name: pin for name, pin in settings.buttons.pins if pin}, clock, settings.buttons.settle_ms / 1000
+    )
 
 
 def odds_bar(settings: Settings, rules: Game[Any]) -> OddsBar | None:

@@ -1,0 +1,207 @@
+"""`moccasin-mat calibrate`: a walk around the mat, in the terminal or on a page; what it finds is kept as a profile.
+
+This is the edge where clocks are read and time is waited for; the walk itself is `pi_controller.calibration.walk`.
+"""
+
+from __future__ import annotations
+
+import queue
+import sys
+import threading
+import time
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from rich.console import Console
+from rich.live import Live
+
+from pi_controller import __version__
+from pi_controller.arguments import Parser
+from pi_controller.calibration import profile as profiles
+from pi_controller.calibration.listener import Listener
+from pi_controller.calibration.secret import hide_open
+from pi_controller.calibration.terminal import WalkPicture
+from pi_controller.calibration.walk import Walk
+from pi_controller.errors import UsageError
+from pi_controller.run import board
+from pi_controller.sim.calibrating import Calibrator
+from pi_controller.sim.conditions import Conditions
+from pi_controller.sim.faulty import parse
+from pi_controller.sim.listening import SimListening
+from pi_controller.table.settings import Settings, load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pi_controller.calibration.view import WalkView
+    from pi_controller.link.messages import Message
+    from pi_controller.sim.faulty import Fault
+
+IDLE_S = 0.01
+SHOWN_HZ = 10
+LAST_LOOK_S = 1.0
+"""So long the page is served after the end: who watches keeps what it showed last."""
+SIM_SEED = 1
+SIM_S = 600.0
+"""A simulated walk that takes longer has got stuck."""
+
+
+class Source(Protocol):
+    """Where messages come from: `t` is the time on its clock, seconds."""
+
+    t: float
+
+    def tick(self) -> list[Message]:
+        """Wait a moment; return what came."""
+        ...
+
+
+class Mat:
+    """A real mat on the wall's clock."""
+
+    def __init__(self, listener: Listener, clock: Callable[[], float] = time.monotonic) -> None:
+        self._listener = listener
+        self._clock = clock
+        self.t = clock()
+
+    def tick(self) -> list[Message]:
+        """Wait a moment for the board; return what came."""
+        if self._listener.port is None:
+            time.sleep(IDLE_S)
+        else:
+            self._listener.port.wait(IDLE_S)
+        self.t = self._clock()
+        return self._listener.step(self.t)
+
+
+class SimulatedMat:
+    """A simulated mat with somebody who does what is asked, as fast as the machine can."""
+
+    def __init__(self, sim: SimListening) -> None:
+        self._sim = sim
+        self._who = Calibrator(sim.mat.world)
+        self.t = 0.0
+        self.view: WalkView | None = None
+
+    def tick(self) -> list[Message]:
+        """Let a moment pass."""
+        if self.view is not None:
+            self._who.act(self.view)
+        messages = self._sim.tick()
+        self.t = self._sim.t
+        return messages
+
+
+def main(argv: Sequence[str]) -> int:
+    """Walk through the calibration; return 0 when all is well and kept, 1 when something is wrong: nothing is kept."""
+    parser = Parser("calibrate", "Measure the mat step by step and keep what was found. Ctrl-C changes nothing.")
+    parser.add_argument("--settings", metavar="FILE", help="the table's settings; the profile is kept in their folder")
+    parser.add_argument("--profile", metavar="NAME", help="its name (default: the settings' own, else mat)")
+    parser.add_argument("--web", action="store_true", help="also show the walk on a page, where the settings put it")
+    parser.add_argument(
+        "--sim", nargs="?", const="", metavar="FAULT", help="walk on a simulated mat, with somebody simulated beside it"
+    )
+    args = parser.parse_args(argv)
+    faults = [parse(args.sim)] if args.sim else []
+    settings = load(Path(args.settings)) if args.settings else Settings()
+    usual = settings.board.profile or "mat" if args.sim is None else "simulated"  # that one is for no real mat
+    name = profiles.check_name(args.profile or usual)
+    folder = Path(args.settings or ".").parent
+    if args.sim is None:
+        _may(settings)
+    with ExitStack() as stack:
+        walk = Walk(settings.strikes.detector(), settings.strikes.sensor)
+        publish = _page(settings, stack) if args.web else None
+        source = _source(settings, faults, stack, sim=args.sim is not None)
+        _drive(walk, source, publish, lambda: _keep(walk, folder, name))
+    if walk.passed and settings.board.profile != name:
+        print(f'a table uses it with [board] profile = "{name}" in its settings')
+    return 0 if walk.passed else 1
+
+
+def _may(settings: Settings) -> None:
+    """Raise `UsageError` where there is no board to look at, or a bead that must not be looked for."""
+    if settings.board.port == "none":
+        raise UsageError("these settings are for a table without a board", 'set [board] port = "auto"')
+    if hide_open(settings.table.journal):
+        raise UsageError(
+            f"a game is under way in {settings.table.journal}: the mat is not looked at now",
+            "end the game first, or name settings with another journal",
+        )
+
+
+def _source(settings: Settings, faults: Sequence[Fault], stack: ExitStack, *, sim: bool) -> Mat | SimulatedMat:
+    if sim:
+        return SimulatedMat(stack.enter_context(SimListening(SIM_SEED, Conditions.quiet(), faults)))
+    opens = board(settings)
+    assert opens is not None
+    listener = Listener(opens)
+    stack.callback(listener.close)
+    return Mat(listener)
+
+
+def _keep(walk: Walk, folder: Path, name: str) -> None:
+    made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
+    path = profiles.save(folder, walk.profile(name, made, __version__))
+    walk.saved = str(path)
+
+
+def _page(settings: Settings, stack: ExitStack) -> Callable[[WalkView], None]:
+    """Serve the walk's page; return what shows a view on it."""
+    from pi_controller.calibration.page import WalkPage  # noqa: PLC0415 - a terminal needs no web server
+
+    page = WalkPage(settings.web.host, settings.web.port)
+    page.start()
+    stack.callback(page.stop)
+    print(f"the walk on a page: {page.url}", flush=True)
+    return page.publish
+
+
+def _drive(
+    walk: Walk, source: Mat | SimulatedMat, publish: Callable[[WalkView], None] | None, keep: Callable[[], None]
+) -> None:
+    """Walk to the end; show each view."""
+    console = Console()
+    simulated = isinstance(source, SimulatedMat)
+    lines = _lines() if sys.stdin.isatty() and not simulated else queue.SimpleQueue[str]()
+    live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
+    view, shown_at = walk.view, float("-inf")
+    with live or ExitStack():
+        while not view.over:
+            if simulated:
+                source.view = view
+                if source.t > SIM_S:
+                    raise UsageError("the simulated walk does not come to its end", "choose another fault")
+            messages = source.tick()
+            view = walk.step(source.t, messages)
+            while not lines.empty():
+                if (word := lines.get().strip()) in {"again", "skip"}:
+                    (walk.again if word == "again" else walk.leave_out)()
+                    view = walk.view
+            if (now := time.monotonic()) - shown_at >= 1 / SHOWN_HZ:
+                shown_at = now
+                if live is not None:
+                    live.update(WalkPicture(view, keys=not simulated), refresh=True)
+                if publish is not None:
+                    publish(view)
+    if walk.passed:
+        keep()
+    view = walk.view
+    console.print(WalkPicture(view))
+    if publish is not None:
+        publish(view)
+        time.sleep(LAST_LOOK_S)
+
+
+def _lines() -> queue.SimpleQueue[str]:
+    """Return the lines typed; a thread of its own waits for them."""
+    lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def read() -> None:
+        for line in sys.stdin:
+            lines.put(line)
+
+    threading.Thread(target=read, name="keys", daemon=True).start()
+    return lines

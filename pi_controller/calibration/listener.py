@@ -1,0 +1,76 @@
+"""A board listened to without a game: its port, its link, and why there is no board.
+
+`Listener.step(t)` is all there is, as with the daemon: it never reads a clock and never sleeps.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from pi_controller.errors import PortError
+from pi_controller.link.join import joined
+from pi_controller.link.messages import LinkDown
+from pi_controller.link.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_controller.drivers.ports import Port
+    from pi_controller.link.messages import Message
+
+AGAIN_S = 1.0
+"""How often a missing board is looked for."""
+
+
+class Listener:
+    """Listens to what `open_port` opens. `missing` says why there is no board, None while there is one."""
+
+    def __init__(self, open_port: Callable[[], Port]) -> None:
+        self.port: Port | None = None
+        self.session = Session(self._send)
+        self.missing: PortError | None = None
+        """Why the port cannot be opened, or was lost."""
+        self.silent = ""
+        """Why the board at the port does not talk, in one line."""
+        self.sent = 0
+        """Bytes sent to the board so far."""
+        self._open_port = open_port
+        self._look_at = float("-inf")
+
+    def step(self, t: float, at_least: int = 0) -> list[Message]:
+        """Take in what waits (in lock step, `at_least` bytes) and let time pass to `t`; return what it means."""
+        try:
+            if self.port is None:
+                if t < self._look_at:
+                    return []
+                self._look_at = t + AGAIN_S
+                self.port = self._open_port()
+                self.missing = None
+                self.session.start(t)
+            messages = [*self.session.feed(self.port.read(at_least), t), *self.session.tick(t)]
+        except PortError as error:
+            if self.port is not None:
+                self.port.close()
+                self.port = None
+            self.missing = error
+            return self.session.lost(t, error.what)
+        for message in messages:
+            if isinstance(message, LinkDown):
+                self.silent = message.why
+        if self.session.up:
+            self.silent = ""
+        return joined(messages)
+
+    def close(self) -> None:
+        """Say goodbye to the board and give the port back. Closing twice is fine."""
+        if self.port is not None:
+            with suppress(PortError):  # it may be gone already
+                self.session.close()
+            self.port.close()
+            self.port = None
+
+    def _send(self, data: bytes) -> None:
+        if self.port is not None:
+            self.port.write(data)
+            self.sent += len(data)

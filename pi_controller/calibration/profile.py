@@ -1,0 +1,204 @@
+"""A profile: what a calibration found out about one mat, as a file that a table can use (`[board] profile`).
+
+One JSON file `NAME.profile.json` in the folder of the settings, strictly read. It is written whole or not at all: to a
+file beside it, waited for on the disk, renamed; the profile that was there is kept as `NAME.bak`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+from pi_controller.errors import MatError
+from pi_controller.mat.bead_baseline import Baseline
+from pi_controller.mat.hands import HandSettings
+from pi_controller.pinmap import pinmap
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+FORMAT = 1
+MOST_BYTES = 262_144
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
+
+
+class ProfileError(MatError, ValueError):
+    """A profile that cannot be read or written."""
+
+    code = "profile"
+
+
+class Strokes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Strikes, by pad: `noise` counts rms, `level_dbfs` of the middle tap, `margin_db` of the weakest.
+
+    `threshold_db` is what the taps suggest for `[strikes] threshold_db`; `sensor` the kind of pad they were felt by.
+    """
+
+    threshold_db: float
+    sensor: str
+    noise: tuple[float, ...]
+    level_dbfs: tuple[float, ...]
+    margin_db: tuple[float, ...]
+
+
+class Strips(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Touch strips: the thresholds, counts (`mat.hands.HandSettings`), and by strip in wire order what led to them.
+
+    `rest` counts with no hand, `noise` counts rms, `lost` counts under the hand of the walk.
+    """
+
+    touch: float
+    clear: float
+    brushed: float
+    rest: tuple[float, ...]
+    noise: tuple[float, ...]
+    lost: tuple[float, ...]
+
+
+class Magnets(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The magnetometers of the empty mat (`mat.bead_baseline.Baseline`), microtesla, in wire order.
+
+    `noise_ut` rms of an axis; `moment_am2` is the bead's strength as read on each pad, A m^2.
+    """
+
+    offsets: tuple[tuple[float, float, float], ...]
+    known: tuple[bool, ...]
+    scans: float
+    scatter: float
+    level: tuple[float, float, float]
+    noise_ut: float
+    moment_am2: tuple[float, ...]
+
+
+class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What was found out about the mat of board `board_id`. A part that was left out of the walk is None.
+
+    `made` is the day and time of it, `program` the version that made it.
+    """
+
+    name: str
+    made: str
+    program: str
+    board_id: str
+    strikes: Strokes | None = None
+    touch: Strips | None = None
+    magnets: Magnets | None = None
+    format: int = FORMAT
+
+    def hand_settings(self) -> HandSettings:
+        """Return the hand detector's settings."""
+        if self.touch is None:
+            return HandSettings()
+        return replace(HandSettings(), touch=self.touch.touch, clear=self.touch.clear, brushed=self.touch.brushed)
+
+    def baseline(self) -> Baseline | None:
+        """Return what the magnetometers of the empty mat read, or None where that was not measured."""
+        if self.magnets is None:
+            return None
+        return Baseline(
+            offsets=np.array(self.magnets.offsets, dtype=np.float64),
+            known=np.array(self.magnets.known, dtype=np.bool_),
+            scans=self.magnets.scans,
+            scatter=self.magnets.scatter,
+            firm=True,
+            level=np.array(self.magnets.level, dtype=np.float64),
+        )
+
+
+def check_name(name: str) -> str:
+    """Return `name`; raises `ProfileError` for one that is no plain file name."""
+    if _NAME.fullmatch(name):
+        return name
+    raise ProfileError(
+        f"{name[:60]!r} cannot be the name of a profile", "use up to 40 letters, digits, - and _, no spaces"
+    )
+
+
+def path_of(folder: Path, name: str) -> Path:
+    """Return where profile `name` is kept."""
+    return folder / f"{check_name(name)}.profile.json"
+
+
+def load(folder: Path, name: str) -> Profile:
+    """Return profile `name` of `folder`. Raises `ProfileError` for one that is not there or does not fit this mat."""
+    path = path_of(folder, name)
+    again = f"'moccasin-mat calibrate --profile {name}' makes it"
+    try:
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except FileNotFoundError as error:
+        raise ProfileError(f"there is no profile {path}", again) from error
+    except OSError as error:
+        raise ProfileError(f"the profile {path} cannot be read: {error.strerror}", again) from error
+    try:
+        profile = msgspec.json.decode(data, type=Profile)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise ProfileError(f"{path} is no profile: {error}", again) from error
+    if wrong := _misfit(profile):
+        raise ProfileError(f"{path} does not fit: {wrong}", again)
+    return profile
+
+
+def save(folder: Path, profile: Profile) -> Path:
+    """Keep `profile` in `folder`, the one of that name as `NAME.bak`; return its path. Raises `ProfileError`."""
+    path = path_of(folder, profile.name)
+    data = msgspec.json.format(msgspec.json.encode(profile)) + b"\n"
+    try:
+        if path.exists():
+            _write(folder / f"{profile.name}.bak", path.read_bytes())
+        _write(path, data)
+    except OSError as error:
+        raise ProfileError(
+            f"the profile {path} cannot be written: {error.strerror}", "make room, or name settings in another folder"
+        ) from error
+    return path
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Put a file there whole: whoever reads sees the old one or the new one, also after a power cut."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        with beside.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _misfit(profile: Profile) -> str:
+    """Return why `profile` is not for this program's pin map, or nothing."""
+    pads, strips = pinmap().pads.count, pinmap().pads.count * len(pinmap().touch.strips)
+    sensors = len(pinmap().magnetometer_positions())
+    if profile.format != FORMAT:
+        return f"it has format {profile.format}, this program reads {FORMAT}"
+    if (strikes := profile.strikes) is not None:
+        if not 3.0 <= strikes.threshold_db <= 40.0:
+            return f"a threshold of {strikes.threshold_db:g} dB"
+        if {len(strikes.noise), len(strikes.level_dbfs), len(strikes.margin_db)} != {pads}:
+            return f"strikes of another number of pads than {pads}"
+    if (touch := profile.touch) is not None:
+        if not 2.0 <= touch.clear <= touch.brushed <= touch.touch <= 200.0:
+            return "thresholds of touch that contradict each other"
+        if {len(touch.rest), len(touch.noise), len(touch.lost)} != {strips}:
+            return f"another number of touch strips than {strips}"
+    if (magnets := profile.magnets) is not None:
+        if {len(magnets.offsets), len(magnets.known)} != {sensors}:
+            return f"another number of magnetometers than {sensors}"
+        most = 2 * pinmap().magnetometers.range_ut
+        numbers = np.array([*magnets.offsets, magnets.level])
+        if not (np.abs(numbers) <= most).all() or not (magnets.scans >= 1.0 and magnets.scatter > 0.0):
+            return "magnetometer readings that cannot be"
+    return ""

@@ -1,0 +1,89 @@
+"""The walk in a terminal, by rich: the steps with their outcome, what to do now, and the live bars.
+
+Nothing is told by colour alone, and without Unicode the marks become ASCII.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+    from pi_controller.calibration.view import StepView, WalkView
+
+BAR_CELLS = 32
+MARKS = {"to_come": "\u00b7", "now": "\u25b6", "passed": "\u2713", "failed": "\u2717", "left_out": "\u2013"}
+SAID = {"to_come": "", "now": "", "passed": "pass", "failed": "FAIL", "left_out": "left out"}
+STYLES = {"to_come": "dim", "now": "bold", "passed": "green", "failed": "bold red", "left_out": "dim"}
+BAR_MARKS = {"wait": " ", "now": "\u25b6", "good": "\u2713", "bad": "\u2717"}
+BAR_STYLES = {"wait": "dim", "now": "cyan", "good": "green", "bad": "red"}
+_ASCII = str.maketrans(
+    {
+        "\u00b7": ".",
+        "\u25b6": ">",
+        "\u2713": "+",
+        "\u2717": "x",
+        "\u2013": "-",
+        "\u2588": "#",
+        "\u2591": ".",
+        "\u00b5": "u",
+        "\u00b2": "2",
+        "\u2192": ">",
+    }
+)
+KEYS = "again: repeat this step   skip: leave it out   Ctrl-C: stop, nothing is changed"
+
+
+class WalkPicture:
+    """One view as a rich renderable, also for `rich.live.Live`; with `keys` it tells what can be typed."""
+
+    def __init__(self, view: WalkView, *, keys: bool = False) -> None:
+        self._view = view
+        self._keys = keys
+        self._ascii = False
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        self._ascii = options.ascii_only
+        view = self._view
+        for step in view.steps:
+            yield from self._step(step)
+        yield Text()
+        yield self._text(view.ask, "bold")
+        yield self._text(view.note, "yellow")
+        if view.bars:
+            yield self._bars(options.max_width)
+        if view.saved:
+            yield self._text(f"kept as {view.saved}")
+        if self._keys and not view.over:
+            yield Text()
+            yield self._text(KEYS, "dim")
+
+    def _text(self, text: str, style: str = "") -> Text:
+        return Text(text.translate(_ASCII) if self._ascii else text, style)
+
+    def _step(self, step: StepView) -> Iterator[Text]:
+        """Yield a step's line, and a line for each thing found or wrong."""
+        yield self._text(f"{MARKS[step.state]} {step.title:<24}{SAID[step.state]}", STYLES[step.state])
+        for found in step.found if step.state == "passed" else ():
+            yield self._text(f"    {found}", "dim")
+        for wrong in step.wrong:
+            yield self._text(f"    {wrong.what}", "red")
+            yield self._text(f"      \u2192 {wrong.todo}")
+
+    def _bars(self, width: int) -> Table:
+        """Return the bars as a table without lines."""
+        cells = max(8, min(BAR_CELLS, width - 44))
+        table = Table.grid(padding=(0, 1))
+        for bar in self._view.bars:
+            full = round(bar.share * cells)
+            drawn = self._text("\u2588" * full, BAR_STYLES[bar.state])
+            drawn.append_text(self._text("\u2591" * (cells - full), "dim"))
+            mark = self._text(BAR_MARKS[bar.state], BAR_STYLES[bar.state])
+            table.add_row(mark, self._text(bar.label), drawn, self._text(bar.text))
+        return table

@@ -1,0 +1,121 @@
+"""The link to the board: port, handshake, firmware, samples, losses, clock, the board's own counters."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from pi_controller.doctor.report import Line
+from pi_controller.link import wire
+from pi_controller.pinmap import pinmap, shipped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pi_controller.calibration.listener import Listener
+    from pi_controller.doctor.ears import Ears
+
+LINK = "Link"
+FLASH = "flash the board with the firmware of this program: firmware/README.md"
+OFF_RATE = 0.005
+"""Crystals are good to a ten-thousandth; a rate farther off than this is loss."""
+SLOW_RTT_S = 0.05
+BUS_ERRORS = 0.01
+"""Share of the bus reads that may fail."""
+
+
+def shipped_firmware() -> str:
+    """Return the version of the firmware that this program brings, `x.y.z`."""
+    text = shipped("firmware", "sampler.py").read_text("utf-8")
+    found = re.search(r"^FIRMWARE = \((\d+), (\d+), (\d+)\)$", text, re.MULTILINE)
+    return ".".join(found.groups()) if found else "unknown"
+
+
+def lines(listener: Listener | None, ears: Ears) -> Iterator[Line]:
+    """Yield the lines of the link; `listener` is None for a table without a board."""
+    names = ("handshake", "firmware", "samples", "losses", "clock", "bus")
+    if listener is None:
+        yield Line(LINK, "port", "not here", 'the settings want no board: [board] port = "none"')
+        yield from (Line(LINK, name, "not here", "no board") for name in names)
+        return
+    if listener.missing is not None:
+        yield Line(LINK, "port", "fail", listener.missing.what, listener.missing.todo)
+        yield from (Line(LINK, name, "not here", "no board") for name in names)
+        return
+    yield Line(LINK, "port", "pass", listener.port.name if listener.port else "")
+    if ears.up is None:
+        why = listener.silent or "the board does not answer"
+        todo = FLASH if "protocol" in why or "flash" in why else f"unplug the board and plug it in again; else {FLASH}"
+        yield Line(LINK, "handshake", "fail", why, todo)
+        yield from (Line(LINK, name, "not here", "the board does not talk") for name in names[1:])
+        return
+    yield Line(LINK, "handshake", "pass", f"protocol {wire.PROTOCOL[0]}, board {ears.up.board_id}")
+    yield _firmware(ears.up.firmware)
+    yield _samples(ears)
+    yield _losses(listener, ears)
+    yield _clock(listener)
+    yield _bus(ears)
+
+
+def _firmware(version: str) -> Line:
+    ours = shipped_firmware()
+    if version != ours:
+        return Line(LINK, "firmware", "fail", f"the board has version {version}, this program brings {ours}", FLASH)
+    return Line(LINK, "firmware", "pass", f"version {version}, the one this program brings")
+
+
+def _samples(ears: Ears) -> Line:
+    wanted = pinmap().board.sample_hz
+    found = f"{ears.rate:.0f} of {wanted} samples a second"
+    if abs(ears.rate / wanted - 1.0) > OFF_RATE:
+        todo = "use another USB cable and a port of the Pi itself; stop other programs"
+        return Line(LINK, "samples", "fail", found, todo)
+    return Line(LINK, "samples", "pass", found)
+
+
+def _losses(listener: Listener, ears: Ears) -> Line:
+    stats = listener.session.stats
+    restarts = ears.ups - 1
+    told = {
+        "gaps": ears.gaps,
+        "samples missing": stats.missing_samples,
+        "frames lost": stats.lost,
+        "frames damaged": stats.bad,
+        "frames refused": stats.refused,
+        "restarts of the board": restarts,
+    }
+    wrong = ", ".join(f"{count} {what}" for what, count in told.items() if count)
+    if wrong:
+        todo = "check the board's supply" if restarts else "use another USB cable and a port of the Pi itself"
+        return Line(LINK, "losses", "fail", wrong, todo)
+    return Line(LINK, "losses", "pass", f"none in {stats.frames} frames")
+
+
+def _clock(listener: Listener) -> Line:
+    clock = listener.session.clock
+    ppm = 1e6 * clock.drift
+    if not clock.known:
+        return Line(LINK, "clock", "fail", "the board answers no ping", FLASH)
+    found = f"the quickest answer in {1000 * clock.rtt:.1f} ms, {ppm:+.0f} ppm"
+    if clock.rtt > SLOW_RTT_S:  # the drift is only told: a few seconds do not measure it
+        return Line(LINK, "clock", "fail", found, "stop other programs; use a USB port of the Pi itself")
+    return Line(LINK, "clock", "pass", found)
+
+
+def _bus(ears: Ears) -> Line:
+    if len(ears.health) < 2:
+        return Line(LINK, "bus", "fail", "the board does not tell of its health", FLASH)
+    first, last = ears.health[0], ears.health[-1]
+    seconds = max(last.uptime_s - first.uptime_s, 1e-3)
+    errors, overflows = last.i2c_errors - first.i2c_errors, last.overflows - first.overflows
+    board = pinmap().board
+    reads = seconds * (board.touch_hz + board.magnet_hz * len(pinmap().magnetometer_positions()))
+    sensor = any(line.outcome == "fail" and line.name.startswith(("touch", "magnet")) for line in ears.lines())
+    found = f"{errors} errors in {seconds:.0f} s, slowest loop {last.worst_loop_us / 1000:.1f} ms"
+    if errors > BUS_ERRORS * reads and not sensor:  # one that is dead makes errors all the time, and has its own line
+        return Line(
+            LINK, "bus", "fail", found, "check the wires to the touch board and the multiplexers: keep them short"
+        )
+    if overflows:
+        return Line(LINK, "bus", "fail", f"{overflows} overflows on the board; {found}", FLASH)
+    return Line(LINK, "bus", "pass", found)

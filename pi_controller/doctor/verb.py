@@ -1,0 +1,140 @@
+"""`moccasin-mat doctor`: a few seconds of looking at everything, then one line for each part.
+
+This is the edge where clocks are read and time is waited for.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+
+from pi_controller.arguments import Parser
+from pi_controller.calibration import profile as profiles
+from pi_controller.calibration.listener import Listener
+from pi_controller.calibration.secret import hide_open
+from pi_controller.doctor import link, machine, pins
+from pi_controller.doctor.bundle import write
+from pi_controller.doctor.ears import LISTEN_S, Ears
+from pi_controller.doctor.report import Line, Report
+from pi_controller.errors import MatError, SettingsError
+from pi_controller.run import board
+from pi_controller.sim.faulty import KINDS, parse
+from pi_controller.sim.listening import SimListening
+from pi_controller.table.settings import Settings, load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pi_controller.sim.faulty import Fault
+
+ANSWER_S = 3.0
+"""A board that has not answered by then does not."""
+IDLE_S = 0.02
+SIM_SEED = 1
+SETTINGS = "Settings"
+
+
+def main(argv: Sequence[str]) -> int:
+    """Look, tell, and return 0 when nothing fails, else 1."""
+    parser = Parser("doctor", "Look at every sensor, the link, the pins and the disk. Take the bead off the mat first.")
+    parser.add_argument("--settings", metavar="FILE", help="the table's settings (default: those of check-settings)")
+    parser.add_argument("--json", action="store_true", help="print the report as one JSON object")
+    parser.add_argument("--bundle", metavar="FILE.zip", help="also write what helps to find a fault, without any names")
+    parser.add_argument(
+        "--sim",
+        nargs="?",
+        const="",
+        metavar="FAULT",
+        help=f"look at a simulated mat, with a FAULT if one is named: {', '.join(KINDS)}; '=N' says which part",
+    )
+    args = parser.parse_args(argv)
+    faults = [parse(args.sim)] if args.sim else []
+    settings, lines = _settings(Path(args.settings) if args.settings else None)
+    bar = Console(stderr=True)
+    with Progress(
+        TextColumn("listening to the mat"),
+        BarColumn(),
+        console=bar,
+        transient=True,
+        disable=args.json or not bar.is_terminal,
+    ) as progress:
+        task = progress.add_task("", total=1.0)
+
+        def heard(share: float) -> None:
+            progress.update(task, completed=share)
+
+        lines += _mat(settings, heard) if args.sim is None else simulated(settings, faults, heard)
+    lines += [*pins.buttons(settings), *pins.strips(settings)]
+    lines += [*machine.disk(settings.table.journal), *machine.lines(settings)]
+    report = Report(tuple(lines), machine.versions(), args.sim is not None)
+    if args.json:
+        print(report.json().decode())
+    else:
+        report.show(Console(highlight=False))
+    if args.bundle:
+        write(Path(args.bundle), report, settings)
+        if not args.json:
+            print(f"to send to whoever helps: {args.bundle}")
+    return 0 if report.ok else 1
+
+
+def simulated(
+    settings: Settings, faults: Sequence[Fault], heard: Callable[[float], None], seed: int = SIM_SEED
+) -> list[Line]:
+    """Return the lines of a simulated mat's sensors and link, after `LISTEN_S` virtual seconds."""
+    ears = Ears(settings.strikes.detector())
+    with SimListening(seed, faults=faults) as sim:
+        while sim.t < LISTEN_S:
+            ears.take(sim.tick())
+            heard(sim.t / LISTEN_S)
+        return [*link.lines(sim.listener, ears), *ears.lines()]
+
+
+def _mat(settings: Settings, heard: Callable[[float], None]) -> list[Line]:
+    """Return the lines of the sensors and the link of the table's own board."""
+    hidden = hide_open(settings.table.journal)
+    ears = Ears(settings.strikes.detector(), hidden=hidden)
+    opens = board(settings)
+    if opens is None:
+        return [*link.lines(None, ears), *ears.lines()]
+    listener = Listener(opens)
+    began = time.monotonic()
+    try:
+        while (passed := time.monotonic() - began) < LISTEN_S:
+            ears.take(listener.step(time.monotonic()))
+            heard(passed / LISTEN_S)
+            if listener.port is None:
+                break  # it is not there, and the doctor does not wait for it
+            if ears.up is None and passed > ANSWER_S:
+                break
+            listener.port.wait(IDLE_S)
+        return [*link.lines(listener, ears), *ears.lines()]
+    finally:
+        listener.close()
+
+
+def _settings(path: Path | None) -> tuple[Settings, list[Line]]:
+    """Return the settings, the defaults where they cannot be read, and their lines."""
+    if path is None:
+        return Settings(), [Line(SETTINGS, "file", "not here", "no file was named: the defaults are looked at")]
+    try:
+        settings = load(path)
+    except SettingsError as error:
+        # what stands in the file may be a name or a password: only say where
+        places = [re.sub(r"(:\d+: \[[\w.]+\] \w+|:\d+): .*", r"\1", line) for line in error.what.splitlines()]
+        todo = f"'moccasin-mat check-settings {path}' tells what is wrong; the defaults are looked at"
+        return Settings(), [Line(SETTINGS, "file", "fail", "; ".join(places), todo)]
+    lines = [Line(SETTINGS, "file", "pass", str(path))]
+    name = settings.board.profile
+    if not name:
+        return settings, [*lines, Line(SETTINGS, "profile", "not here", "the settings name none")]
+    try:
+        profile = profiles.load(path.parent, name)
+    except MatError as error:
+        return settings, [*lines, Line(SETTINGS, "profile", "fail", error.what, error.todo)]
+    return settings, [*lines, Line(SETTINGS, "profile", "pass", f"{name}, made {profile.made}")]

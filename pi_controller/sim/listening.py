@@ -1,0 +1,51 @@
+"""A simulated mat listened to in lock step, on virtual time: for what looks at a mat without a game."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from pi_controller.calibration.listener import Listener
+from pi_controller.drivers.serial_port import SerialPort
+from pi_controller.sim.mat import SimMat
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import TracebackType
+
+    from pi_controller.link.messages import Message
+    from pi_controller.sim.conditions import Conditions
+    from pi_controller.sim.faulty import Fault
+
+TICK_S = 0.032
+
+
+class SimListening:
+    """A `Listener` at a simulated mat; `faults` are built into its board. `t` is virtual seconds."""
+
+    def __init__(self, seed: int, conditions: Conditions | None = None, faults: Sequence[Fault] = ()) -> None:
+        self.mat = SimMat(seed, conditions)
+        for fault in faults:
+            fault.inject(self.mat.board)
+        self.listener = Listener(lambda: SerialPort(self.mat.device))
+        self.t = 0.0
+        self._sent = 0
+
+    def tick(self, dt: float = TICK_S) -> list[Message]:
+        """Let `dt` seconds pass at both ends; return what the board said."""
+        waiting = self.mat.advance(dt, self.listener.sent - self._sent)
+        self._sent = self.listener.sent
+        self.t += dt
+        return self.listener.step(self.t, waiting)
+
+    def close(self) -> None:
+        """Give the port and the mat back."""
+        self.listener.close()
+        self.mat.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,127 @@
+"""`moccasin-mat calibrate` as people start it, with the simulated mat; and what it must never do."""
+
+import pytest
+
+from pi_controller import calibrate, cli
+from pi_controller.calibration import profile as profiles
+from pi_controller.calibration.secret import hide_open
+from pi_controller.games.registry import game
+from pi_controller.referee.facts import Done, Opened
+from pi_controller.sim.simulation import Simulation
+from pi_controller.table.journal import Journal
+
+
+@pytest.fixture
+def settings(tmp_path):
+    path = tmp_path / "table.toml"
+    path.write_text(f'[table]\njournal = "{tmp_path}/j.sqlite"\n[web]\nport = 0\n', "utf-8")
+    return path
+
+
+def run(*args):
+    return cli.main(["calibrate", *map(str, args)])
+
+
+def kept(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_it_walks_to_its_end_and_keeps_a_profile(settings, tmp_path, capsys):
+    assert run("--settings", settings, "--profile", "hall", "--sim") == 0
+    assert profiles.load(tmp_path, "hall").board_id
+    told = capsys.readouterr().out
+    assert told.count(" pass") == 4
+    assert '[board] profile = "hall"' in told
+    first = (tmp_path / "hall.profile.json").read_bytes()
+    assert run("--settings", settings, "--profile", "hall", "--sim") == 0
+    assert (tmp_path / "hall.bak").read_bytes() == first
+    assert settings.read_text("utf-8").count("profile") == 0, "the settings are the host's own"
+
+
+def test_a_simulated_walk_is_not_kept_under_the_tables_own_name(settings, tmp_path):
+    settings.write_text(settings.read_text("utf-8") + '[board]\nprofile = "hall"\n', "utf-8")
+    assert run("--settings", settings, "--sim") == 0
+    assert kept(tmp_path) == ["simulated.profile.json", "table.toml"]
+
+
+def test_a_fault_is_told_and_nothing_is_kept(settings, tmp_path, capsys):
+    assert run("--settings", settings, "--sim", "dead-touch=5") == 1
+    assert "the middle strip of pad 2 is silent" in capsys.readouterr().out
+    assert kept(tmp_path) == ["table.toml"]
+
+
+def test_ctrl_c_changes_nothing(settings, tmp_path, monkeypatch):
+    ticks = []
+    tick = calibrate.SimulatedMat.tick
+
+    def interrupted(self):
+        ticks.append(1)
+        if len(ticks) > 300:
+            raise KeyboardInterrupt
+        return tick(self)
+
+    monkeypatch.setattr(calibrate.SimulatedMat, "tick", interrupted)
+    assert run("--settings", settings, "--sim") == 130
+    assert kept(tmp_path) == ["table.toml"]
+
+
+def test_the_page_comes_and_goes(settings, capsys, monkeypatch):
+    monkeypatch.setattr(calibrate, "LAST_LOOK_S", 0.0)
+    assert run("--settings", settings, "--web", "--sim") == 0
+    assert "the walk on a page: http://127.0.0.1:" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "args", [["--sim", "cat"], ["--sim", "rail-piezo=9"], ["--sim", "mute=1"], ["--profile", "a/b"], ["--nothing"]]
+)
+def test_what_cannot_be_asked_for_is_refused(settings, args, capsys):
+    assert run("--settings", settings, *args) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 2
+
+
+def test_a_table_without_a_board_cannot_be_calibrated(settings, capsys):
+    settings.write_text('[board]\nport = "none"\n', "utf-8")
+    assert run("--settings", settings) == 2
+    assert "without a board" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["dakota", "ojibwe", "slahal"])
+def test_from_the_toss_to_the_end_a_bead_may_be_hidden(tmp_path, name):
+    path = tmp_path / "j.sqlite"
+    assert not hide_open(path)
+    seen = set()
+    with Simulation(2, path, game(name)) as played:
+        while played.t < 25.0:
+            played.tick(0.5)
+            phase = played.view.phase
+            seen.add(phase)
+            assert hide_open(path) == (phase != "toss"), phase
+    assert {"hide", "guess" if name == "slahal" else "hit"} <= seen
+
+
+def test_where_nothing_is_hidden_nothing_is_held_back(tmp_path):
+    path = tmp_path / "j.sqlite"
+    with Simulation(2, path, game("bageswin")) as played:
+        played.play(limit_s=20.0)
+        assert played.view.phase == "throw"
+        assert not hide_open(path)
+
+
+def hiding(path):
+    """Return the journal of a game whose toss is done: the hider may be at it."""
+    journal = Journal(path)
+    journal.append([Opened(0.0, "dakota", game("dakota").version, "", {}, {"A": "Big Coulee", "B": "Long Hollow"})])
+    journal.append([Done(1.0, {"do": "toss", "winner": "A"}, (), "judge")])
+    return journal
+
+
+def test_a_journal_that_cannot_be_read_counts_as_a_game(tmp_path):
+    path = tmp_path / "j.sqlite"
+    path.write_bytes(b"this is no journal" * 100)
+    assert hide_open(path)
+
+
+def test_the_mat_is_not_looked_at_while_a_game_is_under_way(settings, tmp_path, capsys):
+    with hiding(tmp_path / "j.sqlite"):
+        assert run("--settings", settings) == 2
+    assert "a game is under way" in capsys.readouterr().err

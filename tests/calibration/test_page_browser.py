@@ -1,0 +1,58 @@
+"""The calibration's page in the machine's Chromium: live, quiet in the console, and no wider than the screen."""
+
+import os
+
+import pytest
+from headless import ARGUMENTS, CHROMIUM
+
+from pi_controller.calibration.page import WalkPage
+from pi_controller.calibration.view import Bar, Finding, StepView, WalkView
+
+pytestmark = pytest.mark.chromium
+BARS = tuple(Bar(f"pad {pad} middle", 0.25 * pad, "-30 dB, 3 of 5 taps", "now") for pad in range(1, 5))
+STEPS = (
+    StepView("empty", "The empty mat", "failed", wrong=(Finding("magnetometer 17 is silent " * 3, "check its plug"),)),
+    StepView("taps", "Taps on each pad", "now"),
+)
+VIEW = WalkView(STEPS, 1, "Tap pad 1 with the stick 5 times, as lightly as should still count.", "a note", BARS, 1)
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    if CHROMIUM is None:
+        if os.environ.get("MOCCASIN_CI") == "1":
+            pytest.fail("there is no chromium on the path")
+        pytest.skip("there is no chromium on the path")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, headless=True)
+        yield browser
+        browser.close()
+
+
+@pytest.mark.parametrize("width", [390, 1366, 1920])
+def test_it_follows_the_walk_and_fits_the_screen(chromium, width):
+    served = WalkPage("127.0.0.1", 0)
+    served.publish(VIEW)
+    served.start()
+    page = chromium.new_page(viewport={"width": width, "height": 844})
+    said = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    try:
+        page.goto(served.url)
+        assert page.locator(".bar").count() == 4
+        full = page.locator(".bar svg").nth(3).bounding_box()["width"]
+        assert page.locator(".bar rect").nth(1).bounding_box()["width"] == pytest.approx(full / 2, rel=0.05)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        served.publish(WalkView(STEPS, 1, "Tap pad 2.", bars=BARS, pad=2))
+        page.locator(".sentence", has_text="Tap pad 2.").wait_for()
+        assert page.locator("#said").text_content() == "Tap pad 2."
+        served.publish(WalkView(STEPS, 2, "The mat is calibrated.", over=True, passed=True, saved="hall"))
+        page.locator(".saved").wait_for()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert not said
+    finally:
+        page.close()
+        served.stop()

@@ -1,0 +1,226 @@
+"""The walk through a calibration, on the simulated mat with the real firmware files."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from walking import walked, wrong
+
+from pi_controller.calibration import step
+from pi_controller.calibration.senses import Running
+from pi_controller.sim.conditions import Conditions
+from pi_controller.sim.hands import HandStyle
+
+
+@pytest.fixture(scope="module")
+def good():
+    return walked(1)
+
+
+def test_a_sound_mat_passes_every_step(good):
+    assert good.view.passed
+    assert [one.state for one in good.view.steps] == ["passed"] * 4
+    assert all(one.found and not one.wrong for one in good.view.steps)
+    assert good.t < 60.0
+
+
+def test_each_pad_is_asked_for_in_turn(good):
+    for at in (1, 2, 3):
+        asked = [view.pad for view in good.seen if view.at == at and not view.over]
+        assert sorted(set(asked)) == [1, 2, 3, 4]
+        assert asked == sorted(asked)
+
+
+def test_the_bars_are_live_and_stay_in_bounds(good):
+    bars = [bar for view in good.seen for bar in view.bars]
+    assert all(0.0 <= bar.share <= 1.0 and bar.text for bar in bars)
+    loud = {bar.label for view in good.seen if view.at == 1 for bar in view.bars if bar.share > 0.4}
+    assert loud == {"pad 1", "pad 2", "pad 3", "pad 4"}
+    in_it = {bar.label for view in good.seen if view.at == 2 for bar in view.bars if bar.share > 0.5}
+    assert {"pad 1 middle", "pad 4 middle"} <= in_it
+
+
+def test_the_profile_holds_what_was_measured(good):
+    profile = good.walk.profile("hall", "today", "1.2.3")
+    assert profile.strikes is not None
+    assert profile.touch is not None
+    assert profile.magnets is not None
+    assert profile.strikes.level_dbfs == pytest.approx([-30.0] * 4, abs=1.5)
+    assert profile.strikes.noise == pytest.approx([0.76] * 4, abs=0.2)  # 0.7 of the converter, and its rounding
+    assert np.array(profile.touch.rest) == pytest.approx([700.0] * 12, abs=20.0)
+    assert np.array(profile.touch.lost).reshape(4, 3)[:, 1] == pytest.approx([40.0] * 4, rel=0.25)
+    assert profile.magnets.moment_am2 == pytest.approx([0.176] * 4, rel=0.1)
+    assert np.abs(np.array(profile.magnets.offsets)).max() < 60.0
+    assert all(profile.magnets.known)
+    assert len(good.walk.board_id) == 16
+
+
+def test_a_loud_hall_passes_too():
+    assert walked(2, conditions=Conditions.pow_wow()).view.passed
+
+
+def test_soft_taps_ask_for_a_lower_threshold_than_hard_ones():
+    def leave_the_rest(sim, walk, view):
+        if view.at >= 2 and not view.over:
+            walk.leave_out()
+
+    soft = walked(3, level_dbfs=-40.0, meddle=leave_the_rest).walk.taps.threshold_db
+    hard = walked(3, level_dbfs=-10.0, meddle=leave_the_rest).walk.taps.threshold_db
+    assert soft < hard <= 13.0 + 8.0
+
+
+@pytest.mark.parametrize(
+    ("fault", "named"),
+    [
+        ("rail-piezo=3", "the piezo of pad 3 is at its rail"),
+        ("silent-piezo=2", "the piezo of pad 2 is silent"),
+        ("dead-touch=8", "the middle strip of pad 3 is silent"),
+        ("dead-magnetometer=17", "magnetometer 17 (pad 3, hitter left) is silent"),
+        ("noisy-magnetometer=9", "magnetometer 9 (pad 2, middle left) is noisy"),
+    ],
+)
+def test_a_broken_sensor_fails_the_first_step_by_name(fault, named):
+    def only_the_first(sim, walk, view):
+        if view.at >= 1 and not view.over:
+            walk.leave_out()
+
+    done = walked(1, faults=[fault], meddle=only_the_first)
+    assert not done.view.passed
+    assert wrong(done.view, "empty").startswith(named)
+    assert wrong(done.view, "empty").count(">") == 1
+
+
+def test_exchanged_plugs_are_named_in_every_step(monkeypatch):
+    monkeypatch.setattr(step, "PATIENCE_S", 8.0)
+    done = walked(1, swap={2: 3, 3: 2})
+    assert not done.view.passed
+    assert "a tap on pad 2 is felt as pad 3" in wrong(done.view, "taps")
+    assert "a hand under pad 3 is felt at pad 2" in wrong(done.view, "hands")
+    assert "the bead asked for on pad 2 is read on pad 3" in wrong(done.view, "bead")
+
+
+def test_hands_and_strokes_in_the_first_step_start_it_over():
+    def disturb(sim, walk, view):
+        world = sim.mat.world
+        if view.at == 0 and abs(sim.t - 4.0) < 0.01:
+            world.strike(2, -20.0)
+        if view.at == 0 and abs(sim.t - 8.0) < 0.01:
+            world.hand_in(3)
+        if view.at == 0 and abs(sim.t - 10.0) < 0.01:
+            world.hand_home()
+        if view.at >= 1 and not view.over:
+            walk.leave_out()
+
+    done = walked(1, meddle=disturb)
+    notes = {view.note for view in done.seen}
+    assert "A stroke was felt on pad 2: do not touch the mat." in notes
+    assert "A hand was felt at pad 3: keep hands away from the mat." in notes
+    assert done.view.steps[0].state == "passed"
+    assert done.t > 14.0
+
+
+def test_a_bead_left_on_the_mat_is_asked_away_and_not_learned():
+    def leave_one(sim, walk, view):
+        if sim.t == 0.0:
+            sim.mat.world.drop("bead", 2)
+        if abs(sim.t - 9.0) < 0.01:
+            sim.mat.world.take("bead")
+        if view.at >= 1 and not view.over:
+            walk.leave_out()
+
+    done = walked(1, meddle=leave_one)
+    assert any(view.note.startswith("A magnet may lie on pad 2") for view in done.seen)
+    assert done.view.steps[0].state == "passed"
+    assert done.t > 15.0
+
+
+def test_a_hand_from_the_other_side_means_strips_the_wrong_way_round():
+    def from_the_hitter(sim, walk, view):
+        if view.at in {1, 3}:
+            walk.leave_out()
+
+    class Other:
+        """Slides hands in from the hitter's side whenever the person would from the hider's."""
+
+        def __call__(self, sim, walk, view):
+            from_the_hitter(sim, walk, view)
+            world = sim.mat.world
+            world.hand_in = lambda pad: type(world).hand_in(world, pad, HandStyle(), "hitter")
+            world.hand_out = lambda pad: type(world).hand_out(world, pad, "hitter")
+
+    done = walked(1, meddle=Other())
+    assert "a hand from the hider's side is felt from the hitter's at pad 1" in wrong(done.view, "hands")
+
+
+def test_an_unmarked_ball_is_not_taken_for_the_bead(monkeypatch):
+    monkeypatch.setattr(step, "PATIENCE_S", 8.0)
+
+    def weak(sim, walk, view):
+        if view.at in {1, 2}:
+            walk.leave_out()
+        if sim.t == 0.0:
+            sim.mat.world.carry("bead", marked=False)
+
+    done = walked(1, meddle=weak)
+    assert not done.view.passed
+    assert "pad 1" in wrong(done.view, "bead")
+
+
+def test_steps_left_out_are_not_in_the_profile_and_all_left_out_is_no_calibration():
+    def taps_only(sim, walk, view):
+        if view.at in {2, 3} and not view.over:
+            walk.leave_out()
+
+    done = walked(1, meddle=taps_only)
+    assert done.view.passed
+    assert [one.state for one in done.view.steps] == ["passed", "passed", "left_out", "left_out"]
+    assert done.walk.profile("x", "", "").touch is None
+
+    def nothing(sim, walk, view):
+        if not view.over:
+            walk.leave_out()
+
+    assert not walked(1, meddle=nothing).view.passed
+
+
+def test_a_failed_step_can_be_done_again():
+    tried = []
+
+    def meddle(sim, walk, view):
+        if view.at in {2, 3} and not view.over:
+            walk.leave_out()
+
+    done = walked(1, swap={2: 3, 3: 2}, meddle=meddle)
+    assert done.view.steps[1].state == "failed"
+    done.walk.again()
+    tried.append(done.walk.view)
+    assert tried[0].at == 1
+    assert tried[0].steps[1].state == "now"
+    assert not tried[0].over
+
+
+def test_a_cable_pulled_starts_the_step_over_and_loses_nothing_else():
+    def pull(sim, walk, view):
+        if view.at == 1 and view.pad == 3 and sim.mat.plugged and not pulled:
+            sim.mat.unplug()
+            pulled.append(sim.t)
+        if pulled and not sim.mat.plugged and sim.t - pulled[0] > 2.0:
+            sim.mat.plug()
+        if view.at >= 2 and not view.over:
+            walk.leave_out()
+
+    pulled = []
+    done = walked(1, meddle=pull)
+    assert any(view.ask.startswith("Waiting for the board") and view.note for view in done.seen)
+    pads = [view.pad for view in done.seen if view.at == 1 and view.bars]
+    assert pads.index(3) < len(pads) - pads[::-1].index(1) - 1  # after pad 3 it was at pad 1 once more
+    assert [one.state for one in done.view.steps[:2]] == ["passed", "passed"]
+
+
+@given(st.lists(st.lists(st.floats(-1e4, 1e4), min_size=3, max_size=3), min_size=1, max_size=30))
+def test_running_mean_and_rms_are_the_plain_ones(rows):
+    running = Running((3,))
+    for row in rows:
+        running.add(np.array(row))
+    assert running.mean == pytest.approx(np.mean(rows, axis=0), abs=1e-6)
+    assert running.rms == pytest.approx(np.std(rows, axis=0), abs=1e-2)

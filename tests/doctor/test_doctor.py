@@ -1,0 +1,190 @@
+"""`moccasin-mat doctor` as people start it, and the bundle they send."""
+
+import json
+import zipfile
+
+import pytest
+
+from pi_controller import cli
+from pi_controller.calibration.profile import Profile, save
+from pi_controller.doctor import bundle
+from pi_controller.doctor.report import Line, Report
+from pi_controller.referee.facts import HandPass, Opened
+from pi_controller.table.journal import Journal
+from pi_controller.table.settings import Settings
+
+TOLD = """
+[table]
+name = "Gym North"
+journal = "{folder}/j.sqlite"
+[teams]
+a = "Big Coulee"
+b = "Long Hollow"
+"""
+
+
+@pytest.fixture
+def settings(tmp_path):
+    path = tmp_path / "table.toml"
+    path.write_text(TOLD.format(folder=tmp_path), "utf-8")
+    return path
+
+
+def run(*args):
+    return cli.main(["doctor", *map(str, args)])
+
+
+def read(capsys):
+    report = json.loads(capsys.readouterr().out)
+    return report, {line["name"]: line for line in report["lines"]}
+
+
+def test_a_sound_simulated_mat_exits_0(settings, capsys):
+    assert run("--settings", settings, "--sim") == 0
+    told = capsys.readouterr().out
+    assert "0 fail" in told
+    assert "a simulated mat" in told
+    assert told.count("magnetometer") >= 24
+
+
+def test_a_fault_exits_1_and_is_told_with_what_to_do(settings, capsys):
+    assert run("--settings", settings, "--sim", "silent-piezo=2") == 1
+    told = capsys.readouterr().out
+    assert "1 fail" in told
+    assert "silent" in told
+    assert "> check its cable and the disc" in told
+    last = told.splitlines()[-2:]
+    assert last[0].strip() == "piezo of pad 2: silent: nothing moves"
+    assert last[1].strip().startswith("> check its cable")
+
+
+def test_a_usage_error_exits_2(settings, capsys):
+    assert run("--settings", settings, "--sim", "cat") == 2
+    assert "choose one of" in capsys.readouterr().err
+
+
+def test_no_board_is_said_at_once_and_its_sensors_are_not_here(settings, capsys):
+    settings.write_text(TOLD.format(folder=settings.parent) + f'[board]\nport = "{settings.parent}/tty"\n', "utf-8")
+    assert run("--settings", settings, "--json") == 1
+    report, lines = read(capsys)
+    assert lines["port"]["outcome"] == "fail"
+    assert "USB cable" in lines["port"]["todo"]
+    assert sum(line["outcome"] == "not here" for line in report["lines"] if line["group"] == "Sensors") == 40
+    assert report["ok"] is False
+
+
+def test_a_table_without_a_board_fails_nothing_for_it(settings, capsys):
+    settings.write_text(TOLD.format(folder=settings.parent) + '[board]\nport = "none"\n', "utf-8")
+    assert run("--settings", settings, "--json") == 0
+    _, lines = read(capsys)
+    assert lines["port"]["outcome"] == "not here"
+
+
+def test_settings_that_cannot_be_read_are_told_without_what_stands_in_them(settings, capsys):
+    settings.write_text('[teams]\na = 7\nsecret = "hunter2"\n', "utf-8")
+    assert run("--settings", settings, "--sim", "--json") == 1
+    out = capsys.readouterr().out
+    assert "hunter2" not in out
+    lines = {line["name"]: line for line in json.loads(out)["lines"]}
+    assert "[teams] a" in lines["file"]["found"]
+    assert "check-settings" in lines["file"]["todo"]
+
+
+def test_the_profile_is_looked_at(settings, capsys):
+    settings.write_text(TOLD.format(folder=settings.parent) + '[board]\nprofile = "hall"\n', "utf-8")
+    assert run("--settings", settings, "--sim", "--json") == 1
+    assert "there is no profile" in read(capsys)[1]["profile"]["found"]
+    save(settings.parent, Profile("hall", "today", "0.1.0", ""))
+    assert run("--settings", settings, "--sim", "--json") == 0
+    assert read(capsys)[1]["profile"]["outcome"] == "pass"
+
+
+def test_the_bundle_holds_what_helps_and_no_names(settings, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(bundle, "service_log", lambda: "the log")
+    path = tmp_path / "help.zip"
+    assert run("--settings", settings, "--sim", "dead-touch=3", "--bundle", path) == 1
+    assert str(path) in capsys.readouterr().out.replace("\n", "")
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name).decode() for name in archive.namelist()}
+    assert set(parts) == {"READ-ME.txt", "report.txt", "report.json", "settings.json", "log.txt"}
+    everything = "\n".join(parts.values())
+    assert not [name for name in ("Big Coulee", "Long Hollow", "Gym North") if name in everything]
+    report = json.loads(parts["report.json"])
+    assert [line["name"] for line in report["lines"] if line["outcome"] == "fail"] == ["touch strip 3 (pad 1, hitter)"]
+    assert report["versions"]["moccasin-mat"]
+    assert "touch strip 3" in parts["report.txt"]
+
+
+def write(tmp_path, settings, log):
+    path = tmp_path / "b.zip"
+    bundle.write(path, Report((Line("x", "y", "pass"),), {}), settings, lambda: log)
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name).decode() for name in archive.namelist()}
+
+
+def test_names_are_left_out_of_the_log_and_it_is_cut(tmp_path):
+    players = {"players": "Ann, Bob"}
+    named = Settings.model_validate(
+        {"teams": {"a": "Big Coulee", "b": "B"}, "game": {"name": "patol", "options": players}}
+    )
+    log = "\n".join([f"line {n}" for n in range(500)] + ["BIG COULEE plays", "Ann threw, Annual report", "B is fine"])
+    told = write(tmp_path, named, log)["log.txt"].splitlines()
+    assert len(told) == bundle.LOG_LINES
+    assert told[-3:] == ["(left out) plays", "(left out) threw, Annual report", "B is fine"]
+
+
+def test_the_settings_in_a_bundle_keep_what_tells_a_fault(tmp_path):
+    named = Settings.model_validate(
+        {
+            "table": {"name": "Gym North", "journal": "/data/games/j.sqlite"},
+            "game": {"name": "patol", "options": {"players": "Ann,Bob"}},
+            "teams": {"a": "Big Coulee", "b": "Long Hollow"},
+            "board": {"port": "/dev/ttyACM0"},
+        }
+    )
+    told = json.loads(write(tmp_path, named, "")["settings.json"])
+    assert told["teams"] == {"a": bundle.LEFT_OUT, "b": bundle.LEFT_OUT}
+    assert told["table"] == {"name": bundle.LEFT_OUT, "journal": "j.sqlite"}
+    assert told["game"] == {"name": "patol", "options": {"players": bundle.LEFT_OUT}}
+    assert told["board"]["port"] == "/dev/ttyACM0"
+    assert told["buttons"]["pins"]["ready"] == 5
+    assert told["strips"]["pin"] == 10
+    assert told["strikes"]["threshold_db"] == 13.0
+
+
+def test_nobodys_home_folder_is_in_a_text(monkeypatch):
+    monkeypatch.setenv("HOME", "/srv/big-coulee")
+    assert bundle.without("it is in /srv/big-coulee/mat, says Ann", {"Ann"}) == "it is in ~/mat, says (left out)"
+
+
+def test_nothing_of_the_journal_is_in_a_bundle(settings, tmp_path, monkeypatch):
+    monkeypatch.setattr(bundle, "service_log", lambda: "")
+    with Journal(tmp_path / "j.sqlite") as journal:
+        journal.append([Opened(0.0, "dakota", "1", "", {}, {"A": "Big Coulee", "B": "Long Hollow"})])
+        journal.append([HandPass(987654.0, 2)])
+        path = tmp_path / "b.zip"
+        run("--settings", settings, "--sim", "--bundle", path)
+    with zipfile.ZipFile(path) as archive:
+        everything = b"".join(archive.read(name) for name in archive.namelist())
+    assert b"987654" not in everything
+    assert b"hand_pass" not in everything
+
+
+def test_a_bundle_that_cannot_be_written_is_told(settings, tmp_path, capsys):
+    assert run("--settings", settings, "--sim", "--bundle", tmp_path / "no" / "b.zip") == 2
+    assert "cannot write" in capsys.readouterr().err
+
+
+def test_a_report_says_the_same_in_every_form():
+    report = Report(
+        (Line("Link", "port", "fail", "gone", "plug it in"), Line("Link", "clock", "pass")), {"python": "3"}
+    )
+    assert not report.ok
+    assert json.loads(report.json())["lines"][0] == {
+        "group": "Link", "name": "port", "outcome": "fail", "found": "gone", "todo": "plug it in",
+    }  # fmt: skip
+    assert report.summary() == "1 pass, 1 fail, 0 not here"
+    assert report.text().splitlines() == [
+        "Link", "  fail      port: gone", "            -> plug it in", "  pass      clock", "",
+        "1 pass, 1 fail, 0 not here",
+    ]  # fmt: skip

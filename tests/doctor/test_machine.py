@@ -1,0 +1,138 @@
+"""The machine, its pins and its disk: what the settings want is looked at, the rest is not here."""
+
+import os
+import stat
+
+import pytest
+from gpiozero.pins.mock import MockFactory, MockPin
+
+from pi_controller.doctor import machine, pins
+from pi_controller.drivers.ports import StripError
+from pi_controller.drivers.strips import MemoryStrip
+from pi_controller.table.settings import Settings
+
+PI = Settings.model_validate({"strips": {"kind": "pi"}, "buttons": {"kind": "pi"}})
+
+
+@pytest.fixture
+def root(tmp_path):
+    """Return a machine's files: a Raspberry Pi with SPI and its groups."""
+    (tmp_path / "proc/device-tree").mkdir(parents=True)
+    (tmp_path / "proc/device-tree/model").write_bytes(b"Raspberry Pi 5 Model B Rev 1.0\0")
+    (tmp_path / "dev").mkdir()
+    (tmp_path / "dev/spidev0.0").touch()
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc/group").write_text("dialout:x:20:\ngpio:x:997:\nspi:x:999:\n", "utf-8")
+    return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def nobody(monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+
+
+def by_name(lines):
+    return {line.name: line for line in lines}
+
+
+def test_a_pi_that_is_set_up_passes(root, monkeypatch):
+    monkeypatch.setattr(machine, "_version", lambda package: "1.0")
+    lines = by_name(machine.lines(PI, root, {"dialout", "gpio", "spi"}))
+    assert {line.outcome for line in lines.values()} == {"pass"}
+    assert lines["model"].found == "Raspberry Pi 5 Model B Rev 1.0"
+
+
+def test_what_is_missing_on_a_pi_is_told(root, monkeypatch):
+    (root / "dev/spidev0.0").unlink()
+    monkeypatch.setattr(machine, "_version", lambda package: "")
+    lines = by_name(machine.lines(PI, root, {"users"}))
+    assert {name for name, line in lines.items() if line.outcome == "fail"} == {
+        "gpiozero", "lgpio", "SPI", "group dialout", "group gpio", "group spi",
+    }  # fmt: skip
+    assert all(line.todo for line in lines.values() if line.outcome == "fail")
+
+
+def test_a_laptop_without_pins_fails_nothing(tmp_path):
+    lines = by_name(machine.lines(Settings(), tmp_path, set()))
+    assert not [line for line in lines.values() if line.outcome == "fail"]
+    assert lines["model"].outcome == lines["SPI"].outcome == "not here"
+
+
+def test_the_disk_takes_what_is_written(tmp_path):
+    lines = by_name(machine.disk(tmp_path / "j.sqlite"))
+    assert [lines[name].outcome for name in ("room", "writing", "fsync")] == ["pass"] * 3
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_and_a_missing_folder_are_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(machine, "ENOUGH_BYTES", 1 << 62)
+    assert by_name(machine.disk(tmp_path / "j.sqlite"))["room"].outcome == "fail"
+    (line,) = machine.disk(tmp_path / "no" / "j.sqlite")
+    assert line.outcome == "fail"
+
+
+def test_a_disk_that_cannot_be_synced_is_told(tmp_path, monkeypatch):
+    def broken(_):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", broken)
+    line = by_name(machine.disk(tmp_path / "j.sqlite"))["writing"]
+    assert line.outcome == "fail"
+    assert "Input/output error" in line.found
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_may_not_be_written_is_told(tmp_path):
+    tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    try:
+        assert by_name(machine.disk(tmp_path / "j.sqlite"))["writing"].outcome == "fail"
+    finally:
+        tmp_path.chmod(stat.S_IRWXU)
+
+
+class Shorted(MockPin):
+    """A pin that its pull-up cannot lift."""
+
+    def _set_pull(self, value):
+        super()._set_pull(value)
+        self.drive_low()
+
+
+def test_buttons_that_are_let_go_pass_and_one_that_is_held_is_named():
+    assert {line.outcome for line in pins.buttons(PI, MockFactory())} == {"pass"}
+    factory = MockFactory()
+    factory.pin(PI.buttons.pins.shown, pin_class=Shorted)
+    lines = by_name(pins.buttons(PI, factory))
+    assert [name for name, line in lines.items() if line.outcome == "fail"] == ["button shown"]
+    assert "short" in lines["button shown"].todo
+
+
+def test_a_pin_that_is_taken_is_told():
+    factory = MockFactory()
+    from gpiozero import DigitalInputDevice
+
+    with DigitalInputDevice(PI.buttons.pins.ready, pull_up=True, pin_factory=factory):
+        line = by_name(pins.buttons(PI, factory))["button ready"]
+    assert line.outcome == "fail"
+    assert "stop the table" in line.todo
+
+
+def test_buttons_and_strips_that_nobody_wants_are_not_here():
+    assert {line.outcome for line in pins.buttons(Settings())} == {"not here"}
+    assert [line.outcome for line in pins.strips(Settings())] == ["not here"]
+
+
+def test_the_strips_are_lit_and_given_back():
+    strip = MemoryStrip(69)
+    (line,) = pins.strips(PI, lambda: strip)
+    assert line.outcome == "pass"
+    assert "69 pixels" in line.found
+
+
+def test_strips_that_cannot_be_had_are_told():
+    def none():
+        raise StripError("there is no strip", "plug it in")
+
+    (line,) = pins.strips(PI, none)
+    assert (line.outcome, line.found, line.todo) == ("fail", "there is no strip", "plug it in")

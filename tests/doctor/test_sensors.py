@@ -1,0 +1,128 @@
+"""The doctor listens to the simulated mat with the real firmware files: every fault is found, and named alone."""
+
+import pytest
+
+from pi_controller.calibration.senses import magnetometer_name
+from pi_controller.doctor import link
+from pi_controller.doctor.ears import LISTEN_S, Ears
+from pi_controller.doctor.verb import simulated
+from pi_controller.errors import UsageError
+from pi_controller.mat.strike_settings import StrikeSettings
+from pi_controller.sim.conditions import Conditions
+from pi_controller.sim.faulty import KINDS, Fault, parse
+from pi_controller.sim.listening import SimListening
+from pi_controller.table.settings import Settings
+
+SENSORS = 4 + 12 + 24
+
+
+def look(*faults, seed=1):
+    return simulated(Settings(), [parse(fault) for fault in faults], lambda _: None, seed)
+
+
+def failed(lines):
+    return {line.name: line for line in lines if line.outcome == "fail"}
+
+
+def test_a_sound_mat_has_a_line_for_each_sensor_and_all_pass():
+    lines = look()
+    assert not failed(lines)
+    assert sum(line.group == "Sensors" for line in lines) == SENSORS
+    assert len({line.name for line in lines}) == len(lines)
+    assert {line.outcome for line in lines} == {"pass"}
+
+
+@pytest.mark.parametrize(
+    ("fault", "name", "word"),
+    [
+        ("dead-magnetometer=1", "magnetometer 1 (pad 1, hider left)", "dead"),
+        ("dead-magnetometer=24", "magnetometer 24 (pad 4, hitter right)", "dead"),
+        ("stuck-magnetometer=5", "magnetometer 5 (pad 1, hitter left)", "stuck"),
+        ("noisy-magnetometer=16", "magnetometer 16 (pad 3, middle right)", "noisy"),
+        ("rail-piezo=1", "piezo of pad 1", "rail"),
+        ("rail-piezo=4", "piezo of pad 4", "rail"),
+        ("silent-piezo=2", "piezo of pad 2", "silent"),
+        ("dead-touch=1", "touch strip 1 (pad 1, hider)", "dead"),
+        ("dead-touch=12", "touch strip 12 (pad 4, hitter)", "dead"),
+        ("stuck-touch=5", "touch strip 5 (pad 2, middle)", "stuck"),
+        ("loose-touch=9", "touch strip 9 (pad 3, hitter)", "restless"),
+    ],
+)
+def test_a_broken_sensor_is_named_and_no_other(fault, name, word):
+    lines = failed(look(fault, seed=2))
+    assert list(lines) == [name]
+    assert word in lines[name].found
+    assert lines[name].todo
+
+
+def test_several_faults_are_all_named():
+    lines = failed(look("rail-piezo=3", "dead-touch=8", "dead-magnetometer=17"))
+    assert set(lines) == {"piezo of pad 3", "touch strip 8 (pad 3, middle)", magnetometer_name(16)}
+
+
+@pytest.mark.parametrize(
+    ("fault", "name", "word"),
+    [
+        ("wrong-firmware", "firmware", "this program brings " + link.shipped_firmware()),
+        ("wrong-protocol", "handshake", "protocol 10.0"),
+        ("mute", "handshake", "does not answer"),
+    ],
+)
+def test_a_board_with_the_wrong_firmware_or_none_is_told(fault, name, word):
+    lines = failed(look(fault))
+    assert list(lines) == [name]
+    assert word in lines[name].found
+    assert "flash" in lines[name].todo
+
+
+def test_a_board_that_does_not_talk_has_sensors_that_are_not_here():
+    lines = look("mute")
+    assert all(line.outcome == "not here" for line in lines if line.group == "Sensors")
+
+
+def test_lost_samples_are_told():
+    lines = failed(look("lost-samples"))
+    assert {"samples", "losses"} <= set(lines)
+    assert "gaps" in lines["losses"].found
+
+
+def test_a_loud_hall_is_no_fault():
+    ears = Ears(StrikeSettings())
+    with SimListening(5, Conditions.pow_wow()) as sim:
+        while sim.t < LISTEN_S:
+            ears.take(sim.tick())
+        lines = [*link.lines(sim.listener, ears), *ears.lines()]
+    assert not failed(lines)
+
+
+def listened(hidden, bead_on):
+    """Return the lines of a mat with the bead right over one of pad `bead_on`'s magnetometers, as text."""
+    ears = Ears(StrikeSettings(), hidden=hidden)
+    with SimListening(4) as sim:
+        sim.mat.world.drop("bead", ((bead_on - 2.5) * 290.0 - 62.5, 0.0), facing=(0, 0, 1))
+        while sim.t < LISTEN_S:
+            ears.take(sim.tick())
+        return [(line.group, line.name, line.outcome, line.found) for line in ears.lines()]
+
+
+def test_nothing_of_a_hide_under_way_is_told():
+    first = [line for line in listened(True, 1) if line[1].startswith("magnet")]
+    assert len(first) == 24
+    assert all(outcome == "not here" for _, _, outcome, _ in first)
+    assert first == [line for line in listened(True, 4) if line[1].startswith("magnet")]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_fault_can_be_named(kind):
+    assert parse(kind).kind == kind
+
+
+@pytest.mark.parametrize("text", ["", "x", "rail-piezo=0", "rail-piezo=5", "mute=1", "dead-touch=x", "dead-touch=-1"])
+def test_a_fault_that_cannot_be_is_refused(text):
+    with pytest.raises(UsageError) as caught:
+        parse(text)
+    assert caught.value.todo
+
+
+def test_the_number_says_which_part():
+    assert parse("dead-touch=7") == Fault("dead-touch", 7)
