@@ -20,11 +20,11 @@ from rich.live import Live
 from pi_controller import __version__
 from pi_controller.arguments import Parser
 from pi_controller.calibration import profile as profiles
-from pi_controller.calibration.listener import Listener
 from pi_controller.calibration.secret import hide_open
 from pi_controller.calibration.terminal import WalkPicture
 from pi_controller.calibration.walk import Walk
 from pi_controller.errors import UsageError
+from pi_controller.link.listener import Listener
 from pi_controller.run import board
 from pi_controller.sim.calibrating import Calibrator
 from pi_controller.sim.conditions import Conditions

@@ -14,11 +14,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 from pi_controller.drivers.ports import StripError
-from pi_controller.errors import PortError
-from pi_controller.link.join import joined
-from pi_controller.link.messages import LinkDown, Piezo, Touch
-from pi_controller.link.session import Session
-from pi_controller.mat.events import Button, Link
+from pi_controller.link.listener import Listener
+from pi_controller.link.messages import Piezo, Touch
+from pi_controller.mat.events import Button
 from pi_controller.show.lights import frame
 
 if TYPE_CHECKING:
@@ -95,29 +93,35 @@ class Daemon:
         observers: Sequence[Observer] = (),
     ) -> None:
         self.table = table
-        self.port: Port | None = None
-        self.session = Session(self._send)
-        self.sent = 0
-        """Bytes sent to the board so far."""
+        self.listener = Listener(open_port) if open_port is not None else None
         self.observers = list(observers)
         self._feel = feel
-        self._open_port = open_port
         self._buttons = buttons
         self._strip = strip
         self._publish = publish
         self._now = 0.0
         self._presses: list[Button] = []
-        self._look_at = self._retry_at = self._drawn_at = self._felt = float("-inf")
-        self._why = ""
+        self._retry_at = self._drawn_at = self._felt = float("-inf")
         self._shown: View | None = None
         self._lit: Sequence[Rgb] = ()
         if buttons is not None:
             buttons.listen(self._pressed)
 
+    @property
+    def port(self) -> Port | None:
+        """The board's port, while it is open."""
+        return self.listener.port if self.listener is not None else None
+
+    @property
+    def sent(self) -> int:
+        """Bytes sent to the board so far."""
+        return self.listener.sent if self.listener is not None else 0
+
     def step(self, t: float, at_least: int = 0) -> None:
         """Take in what waits (in lock step, `at_least` bytes), let time pass to `t`, show what changed."""
         self._now = t
-        self._listen(t, at_least)
+        if self.listener is not None:
+            self._take(self.listener.step(t, at_least))
         if self._buttons is not None:
             self._buttons.tick(t)
         self._pass_on_presses()
@@ -134,43 +138,15 @@ class Daemon:
 
     def close(self) -> None:
         """Say goodbye to the board; give back the port, the pins and the strip. The journal belongs to the table."""
-        if self.port is not None:
-            with suppress(PortError):  # it may be gone already, which is what a goodbye is for
-                self.session.close()
-            self.port.close()
-            self.port = None
+        if self.listener is not None:
+            self.listener.close()
         if self._buttons is not None:
             self._buttons.close()
         if self._strip is not None:
             with suppress(StripError):
                 self._strip.close()
 
-    def _listen(self, t: float, at_least: int) -> None:
-        if self._open_port is None:
-            return
-        try:
-            if self.port is None:
-                if t < self._look_at:
-                    return
-                self._look_at = t + AGAIN_S
-                self.port = self._open_port()
-                self.session.start(t)
-            self._take(self.session.feed(self.port.read(at_least), t))
-            self._take(self.session.tick(t))
-        except PortError as error:
-            self._lost(t, error.what)
-
-    def _lost(self, t: float, why: str) -> None:
-        if self.port is not None:
-            self.port.close()
-            self.port = None
-        messages = self.session.lost(t, why)
-        if not messages and why != self._why:
-            messages = [LinkDown(t, why)]  # there has been no link yet: say once why not
-        self._take(messages)
-
-    def _take(self, messages: Iterable[Message]) -> None:
-        messages = joined(messages)
+    def _take(self, messages: Sequence[Message]) -> None:
         if not messages:
             return
         for message in messages:
@@ -182,16 +158,8 @@ class Daemon:
         for observer in self.observers:
             observer.took(self._now, messages, self._feel.armed)
         events = carry(messages, self._feel, self.table)
-        for event in events:
-            if isinstance(event, Link):
-                self._why = event.why
         for observer in self.observers:
             observer.told(events, self._feel.armed)
-
-    def _send(self, data: bytes) -> None:
-        if self.port is not None:
-            self.port.write(data)
-            self.sent += len(data)
 
     def _pressed(self, name: str, t: float) -> None:
         self._presses.append(Button(t=t, name=name))
@@ -202,7 +170,8 @@ class Daemon:
         A button is quicker than the mat: until the touch strips have told of the moment of the press, a hand that
         was there may not be known, and a board that has just died not missed.
         """
-        while self._presses and (not self.session.up or self._felt >= self._presses[0].t):
+        up = self.listener is not None and self.listener.session.up
+        while self._presses and (not up or self._felt >= self._presses[0].t):
             press = self._presses.pop(0)
             for observer in self.observers:
                 observer.pressed(self._now, press)

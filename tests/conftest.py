@@ -1,8 +1,11 @@
-"""Shared by all tests: hypothesis without deadlines, for cores here are slow and shared; and views made by hand."""
+"""Shared by all tests: hypothesis without deadlines, for cores here are slow; views made by hand; a Chromium."""
 
+import os
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from headless import ARGUMENTS, CHROMIUM
 from hypothesis import settings
 
 from pi_controller.table.view import View
@@ -36,3 +39,18 @@ def make_view(**changed: Any) -> View:
 def view() -> Any:
     """Return a maker of views: `view(phase="over", winner="A")`."""
     return make_view
+
+
+@pytest.fixture(scope="module")  # no longer: an open playwright holds the thread's event loop
+def chromium() -> Iterator[Any]:
+    """Return a running headless Chromium; skip without one, but fail when MOCCASIN_CI says there must be one."""
+    if CHROMIUM is None:
+        if os.environ.get("MOCCASIN_CI") == "1":
+            pytest.fail("there is no chromium on the path")
+        pytest.skip("there is no chromium on the path")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, headless=True)
+        yield browser
+        browser.close()

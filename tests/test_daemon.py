@@ -100,7 +100,7 @@ def test_a_press_waits_until_the_mat_has_told_of_its_moment(table, monkeypatch):
     buttons = MockButtons()
     daemon = Daemon(table, Feel(), Cable().open, buttons)
     daemon.step(0.0)
-    monkeypatch.setattr(type(daemon.session), "up", True)
+    monkeypatch.setattr(type(daemon.listener.session), "up", True)
     daemon._take([LinkUp(0.0, "one", "1.0.0", 1, "power", 4)])
     scan = np.full((4, 3), 700, np.int16)
     buttons.press("toss_a", 1.0)
@@ -116,7 +116,7 @@ def test_dead_touch_strips_hold_no_press_back(table, monkeypatch):
     buttons = MockButtons()
     daemon = Daemon(table, Feel(), Cable().open, buttons)
     daemon.step(0.0)
-    monkeypatch.setattr(type(daemon.session), "up", True)
+    monkeypatch.setattr(type(daemon.listener.session), "up", True)
     buttons.press("toss_a", 1.0)
     for n, phase in ((1, "toss"), (3, "hide")):
         daemon._take([Piezo(1.0 + n * 0.1, n * 32, 4000.0, np.zeros((32, 4), np.int16))])
@@ -128,11 +128,11 @@ def test_a_press_is_not_lost_with_the_link(table, monkeypatch):
     buttons = MockButtons()
     daemon = Daemon(table, Feel(), Cable().open, buttons)
     daemon.step(0.0)
-    monkeypatch.setattr(type(daemon.session), "up", True)
+    monkeypatch.setattr(type(daemon.listener.session), "up", True)
     buttons.press("toss_a", 1.0)
     daemon.step(1.2)
     assert table.view.phase == "toss"
-    monkeypatch.setattr(type(daemon.session), "up", False)
+    monkeypatch.setattr(type(daemon.listener.session), "up", False)
     daemon._take([LinkDown(2.0, "silent")])
     daemon.step(2.0)
     assert table.view.phase == "hide"

@@ -12,8 +12,8 @@ from pi_controller.pinmap import pinmap, shipped
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pi_controller.calibration.listener import Listener
     from pi_controller.doctor.ears import Ears
+    from pi_controller.link.listener import Listener
 
 LINK = "Link"
 FLASH = "flash the board with the firmware of this program: firmware/README.md"
@@ -44,7 +44,7 @@ def lines(listener: Listener | None, ears: Ears) -> Iterator[Line]:
         return
     yield Line(LINK, "port", "pass", listener.port.name if listener.port else "")
     if ears.up is None:
-        why = listener.silent or "the board does not answer"
+        why = listener.why or "the board does not answer"
         todo = FLASH if "protocol" in why or "flash" in why else f"unplug the board and plug it in again; else {FLASH}"
         yield Line(LINK, "handshake", "fail", why, todo)
         yield from (Line(LINK, name, "not here", "the board does not talk") for name in names[1:])

@@ -15,13 +15,13 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from pi_controller.arguments import Parser
 from pi_controller.calibration import profile as profiles
-from pi_controller.calibration.listener import Listener
 from pi_controller.calibration.secret import hide_open
 from pi_controller.doctor import link, machine, pins
 from pi_controller.doctor.bundle import write
 from pi_controller.doctor.ears import LISTEN_S, Ears
 from pi_controller.doctor.report import Line, Report
 from pi_controller.errors import MatError, SettingsError
+from pi_controller.link.listener import Listener
 from pi_controller.run import board
 from pi_controller.sim.faulty import KINDS, parse
 from pi_controller.sim.listening import SimListening

@@ -6,12 +6,10 @@ on the wall's clock.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pi_controller.errors import PortError
-from pi_controller.link.messages import LinkDown, Piezo
-from pi_controller.link.session import Session
+from pi_controller.link.listener import Listener
+from pi_controller.link.messages import Piezo
 from pi_controller.mat.events import Button
 from pi_controller.pinmap import pinmap
 from pi_controller.recording.blocks import Blocks
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
 
 CONTACT = "contact"
 """The name under which the stick's contact closing is kept."""
-AGAIN_S = 1.0
 SYNC_S = 5.0
 """How often the disk is waited for: a power cut takes no more than this and the block under way."""
 
@@ -35,24 +32,20 @@ class Bench:
     """Records what `open_port` gives to `file`; `contact` tells when the stick touched, if it is wired."""
 
     def __init__(self, file: ChunkFile, open_port: Callable[[], Port], contact: Buttons | None = None) -> None:
-        self.port: Port | None = None
-        self.session = Session(self._send)
-        self.sent = self.rows = self.touches = 0
-        """Bytes sent to the board, rows of samples and touches kept so far."""
-        self.why = ""
-        """Why there is no board, in one line; empty when there is one."""
+        self.listener = Listener(open_port)
+        self.rows = self.touches = 0
+        """Rows of samples and touches kept so far."""
         self._file = file
-        self._open_port = open_port
         self._contact = contact
         self._blocks = Blocks(pinmap().magnetometers.counts_per_ut, file.add)
         self._waiting: list[Button] = []
-        self._look_at = self._sync_at = float("-inf")
+        self._sync_at = float("-inf")
         if contact is not None:
             contact.listen(lambda _, t: self._waiting.append(Button(t, CONTACT)))
 
     def step(self, t: float, at_least: int = 0) -> None:
         """Take in what waits (in lock step, `at_least` bytes). Raises `OSError` when the file cannot be written."""
-        messages = self._listen(t, at_least)
+        messages = self.listener.step(t, at_least)
         if self._contact is not None:
             self._contact.tick(t)
         if messages or self._waiting:
@@ -64,11 +57,7 @@ class Bench:
 
     def close(self) -> None:
         """Write the rest; close the port, the contact and the file."""
-        if self.port is not None:
-            with suppress(PortError):
-                self.session.close()
-            self.port.close()
-            self.port = None
+        self.listener.close()
         if self._contact is not None:
             self._contact.close()
         try:
@@ -89,30 +78,3 @@ class Bench:
         self.touches += len(self._waiting)
         self._waiting.clear()
         self._blocks.add(Ended())
-
-    def _listen(self, t: float, at_least: int) -> list[Message]:
-        try:
-            if self.port is None:
-                if t < self._look_at:
-                    return []
-                self._look_at = t + AGAIN_S
-                self.port = self._open_port()
-                self.session.start(t)
-            messages = [*self.session.feed(self.port.read(at_least), t), *self.session.tick(t)]
-        except PortError as error:
-            if self.port is not None:
-                self.port.close()
-                self.port = None
-            messages = self.session.lost(t, error.what)
-            self.why = error.what
-        for message in messages:
-            if isinstance(message, LinkDown):
-                self.why = message.why
-        if self.session.up:
-            self.why = ""
-        return messages
-
-    def _send(self, data: bytes) -> None:
-        if self.port is not None:
-            self.port.write(data)
-            self.sent += len(data)

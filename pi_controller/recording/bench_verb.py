@@ -81,12 +81,12 @@ def _drive(bench: Bench, clock: Callable[[], float], until: float | None) -> Non
     try:
         while until is None or clock() < until:
             bench.step(clock())
-            if bench.why and bench.why != said:
-                print(f"moccasin-mat: {bench.why}", file=sys.stderr)
-            said = bench.why
-            if bench.port is None:
+            if bench.listener.why and bench.listener.why != said:
+                print(f"moccasin-mat: {bench.listener.why}", file=sys.stderr)
+            said = bench.listener.why
+            if bench.listener.port is None:
                 time.sleep(IDLE_S)
             else:
-                bench.port.wait(IDLE_S)
+                bench.listener.port.wait(IDLE_S)
     except KeyboardInterrupt:
         pass

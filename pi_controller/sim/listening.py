@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from pi_controller.calibration.listener import Listener
 from pi_controller.drivers.serial_port import SerialPort
+from pi_controller.link.listener import Listener
 from pi_controller.sim.mat import SimMat
 
 if TYPE_CHECKING:

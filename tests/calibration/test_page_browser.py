@@ -1,9 +1,6 @@
 """The calibration's page in the machine's Chromium: live, quiet in the console, and no wider than the screen."""
 
-import os
-
 import pytest
-from headless import ARGUMENTS, CHROMIUM
 
 from pi_controller.calibration.page import WalkPage
 from pi_controller.calibration.view import Bar, Finding, StepView, WalkView
@@ -15,20 +12,6 @@ STEPS = (
     StepView("taps", "Taps on each pad", "now"),
 )
 VIEW = WalkView(STEPS, 1, "Tap pad 1 with the stick 5 times, as lightly as should still count.", "a note", BARS, 1)
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    if CHROMIUM is None:
-        if os.environ.get("MOCCASIN_CI") == "1":
-            pytest.fail("there is no chromium on the path")
-        pytest.skip("there is no chromium on the path")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, headless=True)
-        yield browser
-        browser.close()
 
 
 @pytest.mark.parametrize("width", [390, 1366, 1920])

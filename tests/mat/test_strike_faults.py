@@ -86,13 +86,10 @@ def test_missing_samples_are_named_for_a_second():
     assert detector.faults == {}
 
 
-@pytest.mark.parametrize("pads", [1, 2, 4])
-@pytest.mark.parametrize("lost", ["one", "all"])
+@pytest.mark.parametrize(("pads", "lost"), [(1, "all"), (2, "one"), (2, "all"), (4, "one"), (4, "all")])
 @pytest.mark.parametrize("seconds", [0.005, 0.02, 0.06, 0.3, 0.5, 1.5])
 @pytest.mark.parametrize("rms", [1.2, 40.0])
 def test_a_stretch_filled_up_with_one_value_makes_no_strike(pads, lost, seconds, rms):
-    if lost == "one" and pads == 1:
-        pytest.skip("that is all")
     found = []
     for seed in range(2):
         x = counts(noise(7.5, pads, rms, seed))

@@ -33,9 +33,9 @@ def test_strokes_on_the_simulated_mat_are_recorded_and_scored(tmp_path):
                 truth.append(Struck(None, pad, "firm"))
             n = mat.advance(TICK, sent)
             t += TICK
-            before = bench.sent
+            before = bench.listener.sent
             bench.step(t, at_least=n)
-            sent = bench.sent - before
+            sent = bench.listener.sent - before
         size = path.stat().st_size
         bench.close()
     assert size > 20_000, "nothing is held back where nothing is hidden"
@@ -59,7 +59,7 @@ def test_a_board_that_goes_is_looked_for_again(tmp_path):
     bench = Bench(ChunkFile(tmp_path / "x.sensors", Header(0.0)), missing)
     for n in range(40):
         bench.step(n * 0.1)
-    assert bench.why == "there is no board"
+    assert bench.listener.why == "there is no board"
     assert len(tries) == 4
     bench.close()
     assert not any(isinstance(entry, Piezo) for entry in Recording(tmp_path / "x.sensors").entries())

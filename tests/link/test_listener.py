@@ -1,8 +1,8 @@
 """A board listened to without a game: it may be missing, busy, silent or pulled, and is looked for again."""
 
-from pi_controller.calibration.listener import AGAIN_S, Listener
 from pi_controller.drivers.serial_port import SerialPort
 from pi_controller.errors import PortError
+from pi_controller.link.listener import AGAIN_S, Listener
 from pi_controller.link.messages import LinkDown, LinkUp, Piezo
 from pi_controller.sim.listening import SimListening
 
