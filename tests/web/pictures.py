@@ -46,6 +46,7 @@ def main():
     parser.add_argument("--seed", type=int, default=3)
     parser.add_argument("--sizes", action="store_true")
     parser.add_argument("--game", default="dakota")
+    parser.add_argument("--after", type=float, default=0.0, help="... and so many simulated seconds are over")
     parser.add_argument("--phase", help="take it when this phase begins (default: when much has happened)")
     parser.add_argument("--times", type=int, default=8, help="... for so many times (default: 8)")
     args = parser.parse_args()
@@ -55,7 +56,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         path = Path(folder) / "j.sqlite"
         with Simulation(args.seed, path, registry.game(args.game), publish=feed.publish) as table:
-            table.play(limit_s=0)
+            table.play(limit_s=args.after)
             seen = 0
             while not (seen >= args.times if args.phase else telling(table.view)) and not table.over:
                 before = table.view.phase
