@@ -14,6 +14,8 @@ from pi_controller.pinmap import pinmap
 if TYPE_CHECKING:
     from pi_controller.mat.events import Strike
 
+LOOK_S = 0.25
+"""How often faults are looked for."""
 STAYS_S = 1.0
 """A fault that comes and goes within so long is not told of."""
 
@@ -45,7 +47,7 @@ class Feel:
         self._armed = True
         self._boot: tuple[str, int] | None = (board_id, 0) if board_id else None
         self._wrong: tuple[SensorFault, ...] = ()
-        self._wrong_since = 0.0
+        self._wrong_since = self._looked_at = float("-inf")
         self._told: tuple[SensorFault, ...] = ()
 
     @property
@@ -96,6 +98,9 @@ class Feel:
 
     def _sensors(self, t: float) -> list[Sensors]:
         """Tell of the faults when they have changed and stayed so for a while."""
+        if 0.0 <= t - self._looked_at < LOOK_S:
+            return []
+        self._looked_at = t
         faults = self.faults
         if faults != self._wrong:
             self._wrong, self._wrong_since = faults, t
