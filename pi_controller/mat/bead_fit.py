@@ -265,6 +265,8 @@ class BeadFitter:
                 doubts.append("a magnet of a strength that no bead has")
             pad = self._pads.at(x, y)
             dx, dy = (EDGE_SIGMAS[pad is None] * float(v) for v in sd[:2])
+            if pad is not None and not self._lifted:  # nearer to the edge a bead would show
+                dx, dy = max(dx, BEAD_MM), max(dy, BEAD_MM)
             if z > self._highest + (1.7 * float(sd[2]) if self._lifted else 0.0):
                 doubts.append("a magnet above the mat")
                 pad = None
@@ -274,6 +276,8 @@ class BeadFitter:
             if pad is None and float(np.hypot(sd[0], sd[1])) > VAGUE_MM:
                 doubts.append("a magnet that need not be a bead")
             beads.append(FittedBead(x, y, z, (mx, my, mz), marked, pad, float(np.hypot(sd[0], sd[1]))))
+        if len(beads) > 1 and any(bead.pad is None for bead in beads):
+            doubts.append("a magnet that need not be a bead")  # beside the pads, while others lie where beads belong
         return tuple(sorted(beads, key=lambda bead: bead.x_mm))
 
 

@@ -214,3 +214,31 @@ def test_a_fitter_keeps_nothing() -> None:
     first = fitter.fit(ut - empty, ok)
     fitter.fit(np.zeros((24, 3)), ALL)
     assert fitter.fit(ut - empty, ok) == first == shipped_fitter().fit(ut - empty, ok)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_second_magnet_beside_the_pads_may_be_a_telephone(seed: int) -> None:
+    """One alone beside the pads is a bead out of place; while another lies where beads belong, the judge is asked."""
+    mat = scenes.Mat(np.random.default_rng(20 + seed), noise=0.5)
+    empty, _ = mat.mean([], 20)
+    beside = scenes.Magnet(np.array([290.0, 60.0, 6.0]), MARKED_AM2 * scenes.direction(mat.rng), True)
+    ut, ok = mat.mean([beside])
+    alone = fit(ut - empty, ok, noise=0.6)
+    assert [bead.pad for bead in alone.beads] == [None]
+    ut, ok = mat.mean([beside, scenes.on_pad(mat.rng, 1, True, inset=60.0)])
+    both = fit(ut - empty, ok, noise=0.6)
+    assert sorted(bead.pad or 0 for bead in both.beads) == [0, 1]
+    assert alone.sure
+    assert not both.sure
+
+
+def test_a_bead_so_near_the_edge_that_it_would_show_is_asked_about() -> None:
+    mat = scenes.Mat(np.random.default_rng(3), noise=0.5)
+    empty, _ = mat.mean([], 20)
+    x, _ = pinmap().pads.centre(2)
+    for inside, sure in ((6.0, False), (40.0, True)):
+        place = np.array([x + 20.0, pinmap().pads.depth_mm / 2 - inside, 6.0])
+        ut, ok = mat.mean([scenes.Magnet(place, np.array([0.1, 0.1, 0.1055]), True)])
+        found = fit(ut - empty, ok, noise=0.6)
+        assert [bead.pad for bead in found.beads] == [2]
+        assert found.sure is sure
