@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 
 EMPTY_ODDS = 3.0
 """Log odds that a mat is empty when the table is switched on, before any reading."""
-FIRM = 6.0
-"""Log odds from which a question is settled."""
-DOUBT = 1.5
-"""Log odds up to which it is open."""
+FIRM = 9.0
+"""Log odds from which a question is settled for good: one ghost is read again and again, each time with new noise."""
+DOUBT = 6.0
+"""Log odds up to which one bead alone is in doubt."""
+OPEN = 1.5
+"""Log odds up to which it is open whether one has come or gone."""
 
 
 @dataclass(slots=True)

@@ -113,8 +113,6 @@ class SensorFaults:
         if self._scans < NOISE_SCANS or not both.any():
             return
         power = self._power[both]
-        usual = max(
-            float(np.partition(power, power.size // 2)[power.size // 2]), 1e-6
-        )  # a median, quickly
+        usual = max(float(np.partition(power, power.size // 2)[power.size // 2]), 1e-6)  # a median, quickly
         jumps = self._to_and_fro < JUMPS * self._power
         self._noisy = np.where(self._noisy, self._power > CALM**2 * usual, jumps & (self._power > NOISY**2 * usual))

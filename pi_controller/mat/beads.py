@@ -270,8 +270,7 @@ class BeadTracker:
         noise = float(np.hypot(floor, self._noise * (1.0 / self._scans + 1.0 / base.scans) ** 0.5))
         fit = self._fit(mean - base.offsets, use & base.known, noise)
         beads: list[Bead] = []
-        sure = fit.sure
-        settled = bool(fit.beads)
+        sure, least = fit.sure, float("inf")
         for found in fit.beads:
             field = found.field_at(self._fitter.sensors_mm)
             odds = base.in_favour(field) if sure else bead_baseline.FIRM
@@ -279,14 +278,16 @@ class BeadTracker:
                 base.offsets = bead_baseline.even(base.offsets + field, base.known)
             else:
                 beads.append(found.bead())
-            sure = sure and abs(odds) > bead_baseline.DOUBT
-            settled = settled and sure and abs(odds) > bead_baseline.FIRM
-        # only now: one bead that is beyond doubt does not vouch for the next, which may be one taken away
-        base.firm = base.firm or settled or (sure and len(beads) == self._in_play)  # none is left that could hide in it
+            least = min(least, abs(odds))
+            sure = sure and least > bead_baseline.OPEN
+        # two that lie near share the field out between them, a ghost as well as a bead: only one alone settles it, or
+        # all there are, for then none is left that could hide
+        alone = sure and len(fit.beads) == 1
+        base.firm = base.firm or (alone and least > bead_baseline.FIRM) or (sure and len(beads) == self._in_play)
         if sure and not fit.beads:
             base.follow(mean, use, self._scans)
         # while a bead may hide in the baseline, its ghost may be one of several: then the judge is asked
-        return Beads(t, tuple(beads), sure and (base.firm or len(fit.beads) == 1))
+        return Beads(t, tuple(beads), sure and (base.firm or (alone and least > bead_baseline.DOUBT)))
 
     def _first(self, t: float, mean: Array, use: NDArray[np.bool_]) -> Beads:
         """Read without a baseline: the sensors' own scatter is all there is to go by."""

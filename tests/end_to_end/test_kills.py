@@ -16,8 +16,11 @@ def script(name):
     return module
 
 
-@pytest.mark.parametrize("seed", [0, 5])
-def test_a_killed_table_goes_on(seed, tmp_path):
-    phases, done, foretold = script("kills").play(seed, kills=4, points=1, folder=tmp_path)
-    assert len(phases) == 4
+@pytest.mark.parametrize(
+    ("seed", "kills", "points"),
+    [(0, 4, 1), (5, 4, 1), (704, 5, 2)],  # in 704 a bead lies at power-up where the sensors hardly reach
+)
+def test_a_killed_table_goes_on(seed, kills, points, tmp_path):
+    phases, done, foretold = script("kills").play(seed, kills=kills, points=points, folder=tmp_path)
+    assert len(phases) == kills
     assert done == foretold

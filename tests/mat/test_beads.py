@@ -290,7 +290,7 @@ def test_the_noise_is_learned(noise: float) -> None:
 
 
 def test_four_balls() -> None:
-    mat = Mat(14, tracker=BeadTracker(smallest=UNMARKED_AM2))
+    mat = Mat(14, tracker=BeadTracker(smallest=UNMARKED_AM2, in_play=4))
     mat.rest(2)
     for pad in (1, 2, 3, 4):  # as offsets: a ball laid down stays down
         mat.moment = MOMENT * (1.0 if pad == 2 else UNMARKED_AM2 / 0.176)
