@@ -108,25 +108,30 @@ class SerialPort:
         )
 
 
-def find_port(setting: str, by_id: Path = BY_ID) -> str:
+def is_board(name: str) -> bool:
+    """Return whether a port of this name in `BY_ID` can be a mat board's."""
+    return _BOARDS.search(name) is not None
+
+
+def find_port(setting: str, by_id: Path = BY_ID, how: str = "set [board] port to") -> str:
     """Return the device to open for the setting `port`: itself, or for "auto" the one mat board in `by_id`.
 
-    Raises `PortError` when it is not there (yet), or when several boards are: then it lists them.
+    Raises `PortError` when it is not there (yet), or when several boards are: then it lists them, and `how` to choose.
     """
     present = _present(by_id)
     if setting != "auto":
         if not Path(setting).exists():
-            raise PortError(f"there is no board at {setting}", f"check the USB cable{_choices(present)}")
+            raise PortError(f"there is no board at {setting}", f"check the USB cable{_choices(present, how)}")
         return setting
     # a board with several interfaces talks on its first one
     boards: dict[str, str] = {}
     for path in present:
-        if _BOARDS.search(path.name):
+        if is_board(path.name):
             boards.setdefault(_INTERFACE.sub("", path.name), str(path))
     if not boards:
-        raise PortError("no mat board is plugged in", f"check the USB cable{_choices(present)}")
+        raise PortError("no mat board is plugged in", f"check the USB cable{_choices(present, how)}")
     if len(boards) > 1:
-        raise PortError("several boards are plugged in", f"set [board] port to one of: {', '.join(boards.values())}")
+        raise PortError("several boards are plugged in", f"{how} one of: {', '.join(boards.values())}")
     return next(iter(boards.values()))
 
 
@@ -141,8 +146,8 @@ def _present(by_id: Path) -> list[Path]:
         ) from error
 
 
-def _choices(present: list[Path]) -> str:
-    return f", or set [board] port to one of: {', '.join(map(str, present))}" if present else ""
+def _choices(present: list[Path], how: str) -> str:
+    return f", or {how} one of: {', '.join(map(str, present))}" if present else ""
 
 
 def _not_opened(device: str, error: Exception) -> PortError:

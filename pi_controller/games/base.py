@@ -76,6 +76,18 @@ class Game(ABC, Generic[S]):
     def over(self, state: S) -> bool:
         """Return whether the game is finished."""
 
+    def restore(self, sheet: Mapping[str, Json]) -> S:  # noqa: ARG002
+        """Return the state that has `sheet`'s keys: how a judge says that the table stands.
+
+        What the sheet does not hold (a hit that can no longer be taken back) is not there. Raises `InvalidActionError`
+        with every fault for a sheet that is none of this game's: keys, names, sticks that do not add up.
+        """
+        raise InvalidActionError(f"a table of {self.name} cannot be set", "undo, or begin a new game")
+
+    def hiders(self, state: S) -> Team | None:  # noqa: ARG002
+        """Return the team that hides now; None before that is known, and where nothing is hidden."""
+        return None
+
     @abstractmethod
     def legal_actions(self, state: S) -> tuple[dict[str, Json], ...]:
         """Return every action that is allowed now, one for all that come to the same."""

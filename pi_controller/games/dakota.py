@@ -96,6 +96,10 @@ class Dakota(Game[State]):
         """Return whether a team has won."""
         return state.winner is not None
 
+    def hiders(self, state: State) -> Team | None:
+        """Return the hiding team; None before the toss."""
+        return state.hider
+
     def sheet(self, state: State) -> dict[str, Json]:
         """Return hider, long, middle, short, owed, situation and winner."""
         return {

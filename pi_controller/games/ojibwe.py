@@ -80,6 +80,10 @@ class Ojibwe(Game[State]):
         """Return whether a team has won."""
         return state.winner is not None
 
+    def hiders(self, state: State) -> Team | None:
+        """Return the hiding team; None before the toss."""
+        return state.hider
+
     def sheet(self, state: State) -> dict[str, Json]:
         """Return hider, counters, pool, short, high, lives, shooting, double and winner."""
         return {

@@ -63,6 +63,10 @@ class Slahal(Game[State]):
         """Return whether a team has won."""
         return state.winner is not None
 
+    def hiders(self, state: State) -> Team | None:
+        """Return the hiding team; None before the duel."""
+        return state.hiding
+
     def sheet(self, state: State) -> dict[str, Json]:
         """Return phase, hiding, pairs_out, live, dead, king, sticks, winner and finish."""
         return {

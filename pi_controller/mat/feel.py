@@ -48,7 +48,8 @@ class Feel:
         self._boot: tuple[str, int] | None = (board_id, 0) if board_id else None
         self._wrong: tuple[SensorFault, ...] = ()
         self._wrong_since = self._looked_at = float("-inf")
-        self._told: tuple[SensorFault, ...] = ()
+        self.told: tuple[SensorFault, ...] = ()
+        """The faults that were last told of."""
 
     @property
     def armed(self) -> bool:
@@ -104,9 +105,9 @@ class Feel:
         faults = self.faults
         if faults != self._wrong:
             self._wrong, self._wrong_since = faults, t
-        if faults == self._told or t - self._wrong_since < STAYS_S:
+        if faults == self.told or t - self._wrong_since < STAYS_S:
             return []
-        self._told = faults
+        self.told = faults
         return [Sensors(t, faults)]
 
     def _piezo(self, piezo: Piezo) -> list[MatEvent]:

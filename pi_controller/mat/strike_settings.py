@@ -8,7 +8,7 @@ pole: the figures wait for recordings of the real mat.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pi_controller.errors import SettingsError
 
@@ -88,6 +88,31 @@ class StrikeSettings:
             faults.append("arm_guard_s: 0 or more")
         if faults:
             raise SettingsError("\n".join(faults), "Correct the strike settings.")
+
+
+SLOW_HZ = 2000.0
+"""Below so many samples a second a stroke is listened to by `at_rate`'s settings."""
+SLOW_LOW_HZ = 150.0
+
+
+def at_rate(settings: StrikeSettings, rate: float) -> StrikeSettings:
+    """Return `settings` as they are at `rate` samples a second: themselves, from 2000 on.
+
+    Below that two bands no longer fit, and the one that does must reach down to where a stroke still has its energy;
+    a hop is a sample at least, and what is waited for is counted in hops. Set on simulated piezos alone
+    (`python tests/mat/measure_slow.py`).
+    """
+    if rate >= SLOW_HZ:
+        return settings
+    hop, bands = 1.0 / rate, settings.bands_hz
+    low, high = min(low for low, _ in bands), max(high for _, high in bands)
+    return replace(
+        settings,
+        bands_hz=((min(low, SLOW_LOW_HZ), high),),
+        hop_s=max(settings.hop_s, hop),
+        wait_s=max(settings.wait_s, 2.0 * hop),
+        doubt_s=max(settings.doubt_s, hop),
+    )
 
 
 FSR = StrikeSettings(

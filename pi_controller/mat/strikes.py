@@ -25,7 +25,7 @@ from pi_controller.mat.events import Strike
 from pi_controller.mat.strike_decision import Decision
 from pi_controller.mat.strike_faults import ChannelWatch
 from pi_controller.mat.strike_filter import LOOK_AHEAD, StrikeFilter
-from pi_controller.mat.strike_settings import StrikeSettings
+from pi_controller.mat.strike_settings import SLOW_HZ, StrikeSettings, at_rate
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -42,6 +42,7 @@ STAND = 100  # nor three quarters of these
 RENEW = 64  # from one floor to the next
 LOOK = 4  # floors from one look at the channels' health to the next
 CHUNK = 1024  # worked on at once
+LEAST_HZ = 900.0  # samples a second: with fewer one soft stroke in five goes unfelt
 PATIENCE = 0.128  # seconds that may wait while no strike is to be reported
 SETTLE = 20  # until a stroke has reached its full height
 TINY = 1e-12  # keeps logarithms finite on an input that is cut off
@@ -68,19 +69,22 @@ class StrikeDetector:
         full_scale: float = 2048,
         settings: StrikeSettings = StrikeSettings(),  # noqa: B008 - frozen
     ) -> None:
-        """`rate` samples a second (2000 to 8000), `pads` 1 to 8, `full_scale` the rail in the samples' own unit.
+        """`rate` samples a second (2000 to 8000; from 1000 on with `at_rate`'s settings), `pads` 1 to 8.
+
+        `full_scale` is the rail in the samples' own unit.
 
         With `settings.reference` the last of the `pads` channels is the disc on the frame. Raises `SettingsError`
         outside of that.
         """
-        if not 1500 <= rate <= 8500:
-            raise SettingsError(f"Strikes cannot be felt at {rate:g} samples a second.", "Use 2000 to 8000.")
+        if not LEAST_HZ <= rate <= 8500:
+            raise SettingsError(f"Strikes cannot be felt at {rate:g} samples a second.", "Use 1000 to 8000.")
         if not 1 <= pads <= 8:
             raise SettingsError(f"{pads} pads cannot be listened to.", "Use 1 to 8.")
         if not (full_scale > 0 and math.isfinite(full_scale)):
             raise SettingsError(f"A full scale of {full_scale:g} makes no sense.", "Use the count of the rail.")
         if settings.reference and pads < 2:
             raise SettingsError("A disc on the frame alone feels no pad.", "Add the pads' channels before it.")
+        settings = at_rate(settings, rate)
         self.rate, self.pads, self.settings = float(rate), pads, settings
         s = settings
         self._struck_pads = pads - s.reference
@@ -90,7 +94,9 @@ class StrikeDetector:
         self._filter = StrikeFilter(rate, pads, bands, 2.0 * lsb, s.hop_s)
         self._hop = self._filter.hop
         self._least = max(s.floor_lsb * lsb, s.floor_full * full_scale) ** 2
-        self._still = STILL * lsb * lsb
+        # ten bits rest on one count for minutes where nothing touches the pad: stillness says nothing then
+        coarse = rate < SLOW_HZ and 128 <= full_scale < 2048
+        self._still = -1.0 if coarse else STILL * lsb * lsb
         more = s.alone_db * max(0, 3 - pads) / 2 + s.slow_db * max(0.0, math.log2(4000 / rate))
         self._thresholds_db = np.array([[s.peak_db], [s.mean_db], [s.rise_db], [s.stand_db]]) + more
         self._over, self._mean, self._rise, self._stand = (

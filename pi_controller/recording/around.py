@@ -11,6 +11,7 @@ import numpy as np
 
 from pi_controller.link.messages import Gap, LinkDown, LinkUp, Piezo
 from pi_controller.mat.events import Strike
+from pi_controller.mat.turned import pad_from_afar
 from pi_controller.table.review import BESIDE_S, Review, ReviewError, Stroke
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ RING_S = 3 * BESIDE_S
 class _Waiting:
     strike: Strike
     hide: int
+    turned: bool
 
 
 class Around:
@@ -41,7 +43,7 @@ class Around:
         self._settings = strikes
         self._ring: deque[Piezo] = deque()
         self._waiting: list[_Waiting] = []
-        self._hide = 0
+        self._hide, self._turned = 0, False
         self._done: list[Stroke] = []
 
     def took(self, t: float, messages: Sequence[Message], armed: bool) -> None:  # noqa: ARG002
@@ -57,14 +59,14 @@ class Around:
 
     def told(self, events: Sequence[MatEvent], armed: bool) -> None:  # noqa: ARG002
         """Note the strikes: they are told only while one is due."""
-        self._waiting += [_Waiting(event, self._hide) for event in events if isinstance(event, Strike)]
+        self._waiting += [_Waiting(event, self._hide, self._turned) for event in events if isinstance(event, Strike)]
 
     def pressed(self, t: float, press: Button) -> None:
         """A button shakes nothing."""
 
     def stepped(self, t: float, table: Table, armed: bool) -> None:  # noqa: ARG002
         """Keep the strikes of which everything is there."""
-        self._hide = table.story.hide
+        self._hide, self._turned = table.story.hide, table.far and table.seats == "turn"
         end = _end(self._ring[-1]) if self._ring else float("inf")
         ready = [one for one in self._waiting if one.strike.t + BESIDE_S <= end]
         self._waiting = [one for one in self._waiting if one.strike.t + BESIDE_S > end]
@@ -114,6 +116,9 @@ class Around:
             first, until = max(0, first), min(len(samples), until)
             if first >= until:
                 continue
+            pads, cut = one.strike.pads, samples[first:until]
+            if one.turned:  # the judge looks at it from the hiders' side
+                pads, cut = tuple(map(pad_from_afar, pads)), cut[:, ::-1]
             self._done.append(
                 Stroke(
                     hide=one.hide,
@@ -121,11 +126,11 @@ class Around:
                     start=start + first / rate,
                     rate=rate,
                     full_scale=last.full_scale,
-                    pads=one.strike.pads,
+                    pads=pads,
                     margin_db=one.strike.margin_db,
                     sure=one.strike.sure,
                     strikes=self._settings,
-                    samples=samples[first:until],
+                    samples=cut,
                 )
             )
 

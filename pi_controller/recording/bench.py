@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pi_controller.link.listener import Listener
 from pi_controller.link.messages import Piezo
+from pi_controller.link.source import listening
 from pi_controller.mat.events import Button
 from pi_controller.pinmap import pinmap
 from pi_controller.recording.blocks import Blocks
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from pi_controller.drivers.ports import Buttons, Port
     from pi_controller.link.messages import Message
+    from pi_controller.link.source import Source
     from pi_controller.recording.chunks import ChunkFile
 
 CONTACT = "contact"
@@ -29,10 +30,13 @@ SYNC_S = 5.0
 
 
 class Bench:
-    """Records what `open_port` gives to `file`; `contact` tells when the stick touched, if it is wired."""
+    """Records what `source`, or the board whose port it opens, gives to `file`.
 
-    def __init__(self, file: ChunkFile, open_port: Callable[[], Port], contact: Buttons | None = None) -> None:
-        self.listener = Listener(open_port)
+    `contact` tells when the stick touched, if it is wired.
+    """
+
+    def __init__(self, file: ChunkFile, source: Source | Callable[[], Port], contact: Buttons | None = None) -> None:
+        self.listener = listening(source)
         self.rows = self.touches = 0
         """Rows of samples and touches kept so far."""
         self._file = file

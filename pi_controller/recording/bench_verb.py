@@ -11,6 +11,7 @@ from pi_controller import __version__
 from pi_controller.arguments import Parser
 from pi_controller.drivers.serial_port import SerialPort, find_port
 from pi_controller.errors import UsageError
+from pi_controller.link.pins import pins_source
 from pi_controller.recording.bench import CONTACT, Bench
 from pi_controller.recording.chunks import ChunkFile
 from pi_controller.recording.model import Header, told
@@ -54,7 +55,9 @@ def main(argv: Sequence[str]) -> int:
         raise UsageError(f"cannot write {path}: {error.strerror}", "name a file that is not there yet") from error
     bench = Bench(
         file,
-        lambda: SerialPort(find_port(settings.board.port), settings.board.write_timeout_s),
+        pins_source(clock)
+        if settings.board.port == "pins"
+        else lambda: SerialPort(find_port(settings.board.port), settings.board.write_timeout_s),
         _contact(args.contact, clock),
     )
     try:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from pi_controller.link.messages import Field, Gap, Health, LinkDown, LinkUp, Piezo, Touch
+from pi_controller.link.messages import BoardEvent, Field, Gap, Health, LinkDown, LinkUp, Piezo, Touch
 from pi_controller.mat.events import Button
 from pi_controller.recording.model import Armed, Batch, Began, Ended, Entry, Felt, Lost, RecordingError
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LEVEL = 6
 MOST_BYTES = 1 << 26
 """No block is larger when unpacked: a damaged or hostile file cannot fill the memory."""
-RARE = {kind.__name__: kind for kind in (Gap, Health, LinkUp, LinkDown, Lost, Felt)}
+RARE = {kind.__name__: kind for kind in (BoardEvent, Gap, Health, LinkUp, LinkDown, Lost, Felt)}
 
 
 class Columns(msgspec.Struct, array_like=True):

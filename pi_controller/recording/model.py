@@ -11,6 +11,7 @@ from pi_controller.errors import MatError
 from pi_controller.link.messages import Message
 from pi_controller.mat.events import Button
 from pi_controller.mat.strikes import StrikeSettings
+from pi_controller.referee.seats import Seats
 from pi_controller.referee.settings import RefereeSettings
 
 FORMAT = 1
@@ -26,7 +27,7 @@ class Header(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the recording was made with; enough to replay it without anything else but the judge's word.
 
     `t` is when the table was opened (host seconds), `seq` the journal's last record before that. `strikes` and
-    `referee` are the settings that held. `game` is empty where no game was played.
+    `referee` are the settings that held, `seats` who sat where. `game` is empty where no game was played.
     """
 
     t: float
@@ -41,6 +42,7 @@ class Header(msgspec.Struct, frozen=True, omit_defaults=True):
     teams: dict[str, str] = {}
     referee: dict[str, Any] = {}
     strikes: dict[str, Any] = {}
+    seats: Seats = "stay"
 
     def strike_settings(self) -> StrikeSettings:
         """Return the strike detector's settings. Raises `RecordingError` where this program has no such settings."""

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from pi_controller.daemon import carry
 from pi_controller.errors import MatError
 from pi_controller.games import registry
+from pi_controller.ground import Ground
 from pi_controller.link.messages import Gap
 from pi_controller.mat.events import Button
 from pi_controller.recording.model import Armed, Batch, Began, Ended, Felt, Lost, RecordingError
@@ -168,7 +168,7 @@ def judged(
         for _, batch in groupby(records[:before] if records else [], key=itemgetter(0)):
             journal.append([fact for _, fact in batch])
         referee = referee_for(game, header.referee_settings(), bytes)
-        table = Table(journal, game, header.teams, referee, header.t)
+        table = Table(journal, game, header.teams, referee, header.t, header.seats)
         stopped = _play(table, header, entries, calls, strikes, events)
         return Judging(list(journal.read()), events, stopped)
 
@@ -181,13 +181,13 @@ def _play(
     strikes: StrikeSettings | None,
     events: list[MatEvent],
 ) -> str:
-    feel = feel_for(header.game, strikes or header.strike_settings())
+    ground = Ground(table, [feel_for(header.game, strikes or header.strike_settings())])
     batch: list[Message] = []
     call = next(calls, None)
     t = header.t
     for entry in entries:
         if batch and not _is_message(entry):
-            events += carry(batch, feel, table)
+            events += ground.feed(batch)
             batch.clear()
         match entry:
             case Began():
@@ -198,9 +198,10 @@ def _play(
                     except MatError as error:
                         return f"at {call.t:.3f} s the judge's word no longer fits: {error.what}"
                     call = next(calls, None)
+                ground.look_round(t)
             case Ended():
                 table.tick(t)
-                feel.armed = table.armed
+                ground.look_round(t)
             case Button():
                 events.append(entry)
                 table.mat_event(entry)

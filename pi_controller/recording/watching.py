@@ -80,4 +80,5 @@ def header(settings: Settings, table: Table, t: float) -> Header:
         teams=dict(table.story.teams),
         referee=told(settings.referee_settings(game.settings)),
         strikes=told(settings.strikes.detector()),
+        seats=table.seats,
     )

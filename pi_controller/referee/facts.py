@@ -11,6 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from pi_controller.mat.events import SensorFault
+from pi_controller.referee.judge import Ruling
 
 Source = Literal["sensor", "judge", "clock", "restart"]
 
@@ -46,6 +47,12 @@ class Commit(msgspec.Struct, frozen=True, tag_field="kind", tag="commit"):
     t: float
     hide: int
     hash: str
+
+
+class ByEye(msgspec.Struct, frozen=True, tag_field="kind", tag="by_eye"):
+    """Nothing looks for the bead at this table: the hits may come, and the judge says what each finds."""
+
+    t: float
 
 
 class Void(msgspec.Struct, frozen=True, tag_field="kind", tag="void"):
@@ -150,6 +157,60 @@ class SensorsSeen(msgspec.Struct, frozen=True, tag_field="kind", tag="sensors", 
     faults: tuple[SensorFault, ...] = ()
 
 
+class Called(msgspec.Struct, frozen=True, tag_field="kind", tag="called", omit_defaults=True):
+    """Who said what follows in this batch. `key` is the command's own: said twice it counts once.
+
+    `call` is what was said in a word (`judge.JudgeCall`'s tags).
+    """
+
+    t: float
+    actor: str
+    role: str
+    call: str
+    key: str = ""
+    reason: str = ""
+
+
+class StateSet(msgspec.Struct, frozen=True, tag_field="kind", tag="set"):
+    """The table stands so, the judge said: `sheet` is the whole state under the score sheet's keys."""
+
+    t: float
+    sheet: dict[str, Any]
+    reason: str
+
+
+class SensorsUsed(msgspec.Struct, frozen=True, tag_field="kind", tag="sensors_used", omit_defaults=True):
+    """From here on play goes by what the mat feels, or without it."""
+
+    t: float
+    on: bool
+    reason: str = ""
+
+
+class ProtestMade(msgspec.Struct, frozen=True, tag_field="kind", tag="protest", omit_defaults=True):
+    """A team protests, and play stands. `text` is for the judges."""
+
+    t: float
+    by: Literal["A", "B"]
+    text: str = ""
+
+
+class ProtestRuled(msgspec.Struct, frozen=True, tag_field="kind", tag="ruling"):
+    """The open protest is decided, or play goes on before it is."""
+
+    t: float
+    ruling: Ruling
+    reason: str
+
+
+class ClockSet(msgspec.Struct, frozen=True, tag_field="kind", tag="clock", omit_defaults=True):
+    """The clock for hiding and hitting was stopped, or runs on."""
+
+    t: float
+    running: bool
+    reason: str = ""
+
+
 class Undone(msgspec.Struct, frozen=True, tag_field="kind", tag="undone", omit_defaults=True):
     """The facts of batch `batch` and all after it no longer count. They stay in the journal.
 
@@ -168,6 +229,7 @@ Fact = (
     | HandPass
     | Ready
     | Commit
+    | ByEye
     | Void
     | HideAgain
     | Lifted
@@ -180,7 +242,16 @@ Fact = (
     | Shown
     | LinkSeen
     | SensorsSeen
+    | Called
+    | StateSet
+    | SensorsUsed
+    | ProtestMade
+    | ProtestRuled
+    | ClockSet
     | Undone
 )
 OF_THE_MAT = (LinkSeen, SensorsSeen)
-"""What an undo does not take back: the board did come and go."""
+OF_THE_TABLE = (SensorsUsed, ProtestMade, ProtestRuled, ClockSet)
+"""What the judge says of the table and not of the game; each has its own opposite."""
+LASTING = OF_THE_MAT + OF_THE_TABLE
+"""What an undo does not take back: the board did come and go, the protest was made."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_controller.games.slahal_state import ONE_PAIR
 from pi_controller.mat.events import Beads, Button, HandIn, HandOut, MatEvent
-from pi_controller.referee.facts import FoulSeen, Question, Ready, Source
+from pi_controller.referee.facts import ByEye, FoulSeen, Question, Ready, Source
 from pi_controller.referee.keeper import Keeper
 
 if TYPE_CHECKING:
@@ -89,6 +89,8 @@ class Guessing(Keeper):
         elif self._rest_from is None:
             self._rest_from = turn.t
         match turn.story.phase:
+            case "check" if self.settings.beads == "judge":
+                turn.add(ByEye(turn.t))
             case "check" if place is not None:
                 self._seal(turn, place)
             case "check" if reading is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pi_controller.mat.events import Beads, Button, HandIn, HandOut
-from pi_controller.referee.facts import HandPass, Question, Ready, Shown
+from pi_controller.referee.facts import ByEye, HandPass, Question, Ready, Shown
 from pi_controller.referee.settings import PASS_FOULS
 
 if TYPE_CHECKING:
@@ -65,6 +65,9 @@ def look(turn: Turn) -> None:
         if kind not in story.waived and turn.settings.mode(kind) != "off":
             _call_or_ask(turn, kind, unsure=story.numb or max(story.doubt, story.vague) >= story.hide)
             return
+    if turn.settings.beads == "judge":
+        turn.add(ByEye(turn.t))
+        return
     reading = turn.senses.reading
     if reading is None:
         return

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_controller.referee.facts import (
     Answer,
+    ByEye,
     Commit,
     Done,
     Fact,
@@ -48,6 +49,8 @@ def _tell(game: Game[Any], story: Story, fact: Fact) -> Story:
             return replace(shown, phase="check", fetched=story.fetched or story.phase == "show", by_hand=False, note="")
         case Commit(hash=commit):
             return replace(story, phase="hit", commit=commit, note="")
+        case ByEye():
+            return replace(story, phase="hit", note="")
         case Void(why=why):
             return replace(story, commit=None, note=why)
         case HideAgain(why=why):

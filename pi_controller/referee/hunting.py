@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_controller.mat.events import Beads, Button, HandIn, HandOut, MatEvent, Strike
 from pi_controller.referee import hits
-from pi_controller.referee.facts import Lifted, Question, Ready, Shown, Source
+from pi_controller.referee.facts import ByEye, Lifted, Question, Ready, Shown, Source
 from pi_controller.referee.keeper import Keeper
 
 if TYPE_CHECKING:
@@ -89,6 +89,9 @@ class Hunting(Keeper):
 
     def _look(self, turn: Turn) -> None:
         senses, story = self._senses, turn.story
+        if self.settings.beads == "judge" and story.phase == "check" and not senses.hands:
+            turn.add(ByEye(turn.t))
+            return
         reading = senses.reading
         if reading is None or senses.hands:
             return

@@ -1,10 +1,12 @@
-"""What a judge can say to the referee: take an action, answer a question, undo, or hide again."""
+"""What a judge can say to the referee. Everything is said of now; nothing is ever deleted by it."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
+
+Ruling = Literal["upheld", "denied", "play_on"]
 
 
 class JudgeAction(msgspec.Struct, frozen=True, tag_field="judge", tag="action"):
@@ -35,4 +37,70 @@ class JudgeHideAgain(msgspec.Struct, frozen=True, tag_field="judge", tag="hide_a
     reason: str = ""
 
 
-JudgeCall = JudgeAction | JudgeAnswer | JudgeUndo | JudgeHideAgain
+class JudgeReplace(msgspec.Struct, frozen=True, tag_field="judge", tag="replace", omit_defaults=True):
+    """Take back the last thing that changed the game, and take this action in its place, at once."""
+
+    t: float
+    action: dict[str, Any]
+    reason: str = ""
+
+
+class JudgeHidden(msgspec.Struct, frozen=True, tag_field="judge", tag="hidden"):
+    """The hiders are ready: the judge says it for them."""
+
+    t: float
+
+
+class JudgeSet(msgspec.Struct, frozen=True, tag_field="judge", tag="set"):
+    """The table stands so: `sheet` is the whole state under the score sheet's keys. The hide in progress is void."""
+
+    t: float
+    sheet: dict[str, Any]
+    reason: str
+
+
+class JudgeSensors(msgspec.Struct, frozen=True, tag_field="judge", tag="sensors", omit_defaults=True):
+    """Play goes on without what the mat feels, or with it again."""
+
+    t: float
+    on: bool
+    reason: str = ""
+
+
+class JudgeProtest(msgspec.Struct, frozen=True, tag_field="judge", tag="protest", omit_defaults=True):
+    """A team protests: play stands until it is decided, or a ruling lets it go on (chapter 12)."""
+
+    t: float
+    by: Literal["A", "B"]
+    text: str = ""
+
+
+class JudgeRuling(msgspec.Struct, frozen=True, tag_field="judge", tag="ruling"):
+    """The open protest is upheld or denied, or play goes on and it is decided later; what follows is entered apart."""
+
+    t: float
+    ruling: Ruling
+    reason: str
+
+
+class JudgeClock(msgspec.Struct, frozen=True, tag_field="judge", tag="clock", omit_defaults=True):
+    """The clock for hiding and hitting is stopped, or runs on."""
+
+    t: float
+    running: bool
+    reason: str = ""
+
+
+JudgeCall = (
+    JudgeAction
+    | JudgeAnswer
+    | JudgeUndo
+    | JudgeHideAgain
+    | JudgeReplace
+    | JudgeHidden
+    | JudgeSet
+    | JudgeSensors
+    | JudgeProtest
+    | JudgeRuling
+    | JudgeClock
+)

@@ -10,10 +10,24 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
-from pi_controller.mat.events import Beads, Blind, HandIn, HandOut, Link, MatEvent, Sensors
-from pi_controller.referee import calls
+from pi_controller.games.base import IllegalActionError, InvalidActionError
+from pi_controller.mat.events import Beads, Blind, Button, HandIn, HandOut, Link, MatEvent, Sensors, Strike
+from pi_controller.referee import calls, rulings
 from pi_controller.referee.facts import Fact, LinkSeen, Question, SensorsSeen
-from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeCall, JudgeHideAgain, JudgeUndo
+from pi_controller.referee.judge import (
+    JudgeAction,
+    JudgeAnswer,
+    JudgeCall,
+    JudgeClock,
+    JudgeHidden,
+    JudgeHideAgain,
+    JudgeProtest,
+    JudgeReplace,
+    JudgeRuling,
+    JudgeSensors,
+    JudgeSet,
+    JudgeUndo,
+)
 from pi_controller.referee.senses import Senses
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.referee.turn import Turn
@@ -22,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pi_controller.games.base import Game
+    from pi_controller.referee.seats import Seats
     from pi_controller.referee.story import Story
 
 
@@ -44,10 +59,20 @@ class Keeper(ABC):
         """
         turn = self._turn(story, event.t)
         self._senses.wait(story, event.t if t is None else t)
+        if story.held and isinstance(event, JudgeAction | JudgeAnswer | JudgeHideAgain | JudgeHidden):
+            raise IllegalActionError("play stands until the protest is decided", "decide it, or let play go on")
+        if (story.held or not story.sensors) and self._passed_over(story, event):
+            return []
         match event:
             case JudgeUndo():
                 calls.undo(turn, event)
                 return turn.facts  # what follows is told of the story as it will be then: `tick`
+            case JudgeReplace():
+                raise InvalidActionError("the table itself replaces", "say undo, then the action")
+            case JudgeSet() | JudgeSensors() | JudgeProtest() | JudgeRuling() | JudgeClock():
+                rulings.rule(turn, event)
+            case JudgeHidden():
+                rulings.hidden(turn, event)
             case JudgeAction():
                 self._act(turn, event)
             case JudgeAnswer():
@@ -61,6 +86,8 @@ class Keeper(ABC):
             case Sensors(faults=faults):
                 if faults != story.faults:
                     turn.add(SensorsSeen(event.t, faults))
+            case Beads() if self.settings.beads == "judge":
+                pass
             case _:
                 self._felt(turn, event)
         return self._finish(turn)
@@ -76,8 +103,20 @@ class Keeper(ABC):
 
     def due(self, story: Story) -> float | None:
         """Return when `tick` has something to say unless something happens first, or None."""
-        limit = self._limit(story) if story.question is None else None
+        waits = story.question is None and story.paused is None and not story.held
+        limit = self._limit(story) if waits else None
         return None if limit is None else self._senses.since + limit
+
+    def _passed_over(self, story: Story, event: MatEvent | JudgeCall) -> bool:
+        """Return whether `event` means nothing while play stands, or goes on without the mat; remember what it says."""
+        match event:
+            case HandIn() | HandOut() | Beads() | Strike() | Blind():
+                self.sense(event)
+                return True
+            case Button():
+                return story.held
+            case _:
+                return False
 
     def resume(self, story: Story, t: float) -> list[Fact]:
         """Return what follows from a restart: hands were not felt, nothing is sealed, no board is there yet."""
@@ -107,6 +146,13 @@ class Keeper(ABC):
                 senses.lost()
             case _:
                 pass
+
+    def change_sides(self, seats: Seats) -> None:
+        """The other team hides from now on: the mat lies the other way round for them, or another lies before them."""
+        if seats == "turn":
+            self._senses.turn_round()
+        elif seats == "each":
+            self._senses.lost()
 
     def catch_up(self, story: Story, t: float, why: str) -> list[Fact]:
         """Return what follows from a table having stood still until `t`: like a gap on the link."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from pi_controller.mat.turned import beads_turned, pad_from_afar
+
 if TYPE_CHECKING:
     from pi_controller.mat.events import Beads
     from pi_controller.referee.sealed import SealedBead
@@ -16,7 +18,8 @@ class Senses:
     """One referee's private memory. It is lost when the power goes, and then the mat looks again.
 
     `reading` is the last field at rest, and None once a hand has moved since. `hands` are the pads with a hand under
-    them, true where it counts as a pass when it comes out. `since` is when the referee began to wait for `awaited`.
+    them, true where it counts as a pass when it comes out. `since` is when the referee began to wait for `awaited`,
+    `stopped` since when the clock stands.
     """
 
     reading: Beads | None = None
@@ -26,6 +29,7 @@ class Senses:
     restarted: bool = False
     awaited: tuple[str, int, int, int] | None = None
     since: float = 0.0
+    stopped: float | None = None
 
     def holds(self, story: Story) -> SealedBead | None:
         """Return the sealed bead if it is the one the story's commitment speaks of."""
@@ -40,6 +44,11 @@ class Senses:
         self.reading = None
         self.hands.clear()
 
+    def turn_round(self) -> None:
+        """The hiders sit at the other edge from now on: what is remembered is remembered as they see it."""
+        self.reading = self.reading and beads_turned(self.reading)
+        self.hands = {pad_from_afar(pad): counts for pad, counts in self.hands.items()}
+
     @property
     def place(self) -> int | None:
         """The pad over the one bead that lies there for sure, or None. For sealing only: it goes nowhere else."""
@@ -48,6 +57,12 @@ class Senses:
 
     def wait(self, story: Story, t: float, afresh: bool = False) -> None:
         """Note since when the referee waits for what the story needs next (a reading, or a hit)."""
+        if story.paused is not None and self.stopped is None:
+            self.stopped = story.paused
+        elif story.paused is None and self.stopped is not None:
+            self.since += t - self.stopped
+            self.stopped = None
         awaited = (story.phase, story.hide, len(story.hits), story.strokes) if story.question is None else None
         if awaited != self.awaited or afresh:
             self.awaited, self.since = awaited, t
+            self.stopped = self.stopped and t

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Mode = Literal["automatic", "ask", "off"]
+Beads = Literal["mat", "judge"]
+"""Who says where the bead lies: the mat's magnetometers, or the judge after each hit."""
 PASS_FOULS = ("pad_skipped", "pad_twice")
 BEAD_FOULS = ("no_bead", "two_beads", "bead_off_mat")
 SENSED_FOULS = (*PASS_FOULS, *BEAD_FOULS, "time", "rehide", "double_tap", "no_throw")
@@ -31,12 +33,14 @@ class RefereeSettings:
     `ASKED`), put to the judge (`ask`) or left alone (`off`). `check_timeout_s`: how long after the hands are away the
     mat may look for the bead before it asks. `hit_seconds`: time for each hit, or None. `nearest`: the pads from the
     nearest to the hitter on; of those struck at once the first named here counts, and without it the judge is asked.
+    `beads`: whether the mat looks for the bead at ready. Where the judge confirms it, nothing is waited for or sealed.
     """
 
     fouls: Mapping[str, Mode] = field(default_factory=dict[str, Mode])
     check_timeout_s: float = 3.0
     hit_seconds: float | None = None
     nearest: tuple[int, ...] = ()
+    beads: Beads = "mat"
 
     def __post_init__(self) -> None:
         """Refuse what cannot be meant, with every fault at once."""
@@ -48,6 +52,8 @@ class RefereeSettings:
             faults.append("hit_seconds must lie between 0 and 86400 s")
         if len(set(self.nearest)) != len(self.nearest) or not set(self.nearest) <= {1, 2, 3, 4}:
             faults.append("nearest names a pad twice, or one that is not there")
+        if self.beads not in get_args(Beads):
+            faults.append(f"beads cannot be {self.beads!r}")
         if faults:
             raise SettingsError("\n".join(faults), f"fouls {', '.join(SENSED_FOULS)}: automatic, ask or off")
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_controller.referee.facts import (
     Answer,
+    ByEye,
     Commit,
     Done,
     Fact,
@@ -55,6 +56,8 @@ def tell(game: Game[Any], story: Story, fact: Fact) -> Story:
             return replace(shown, phase="check", by_hand=False, note="")
         case Commit(hash=commit):
             return replace(story, phase=_due(game), commit=commit, note="")
+        case ByEye():
+            return replace(story, phase=_due(game), note="")
         case Void(why=why):
             return replace(story, commit=None, note=why)
         case HideAgain(why=why):

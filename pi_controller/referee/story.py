@@ -38,6 +38,15 @@ class Opening:
 
 
 @dataclass(frozen=True, slots=True)
+class Protest:
+    """A protest that is not decided. `play_on`: play goes on before it is."""
+
+    by: str
+    text: str = ""
+    play_on: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Story:
     """Where a game stands. `state` is the game's own; everything else is the hide around it.
 
@@ -47,6 +56,9 @@ class Story:
     first pass may be the hand that took the bead up. `waived`: fouls the judge let pass in this hide. `by_hand`: what
     was undone had shown the bead, so this hide is not sealed again. `link` is None until a board was heard of.
     `mark` is the batch that an undo takes back.
+    `stand` is the batch that last changed what a judge decides by (not what the mat felt meanwhile), `since_t` when the
+    table began to wait for what it waits for, seconds; while the clock is stopped `paused` is since when. `sensors` is
+    whether play goes by what the mat feels, `protest` the one that is not decided.
 
     In the other games: `opened` are the pads that the hunters opened in this hide (ojibwe), `since` is when the bones
     were won, seconds (slahal), `strokes` how often the bowl was tapped or the sticks thrust since the last throw was
@@ -78,11 +90,26 @@ class Story:
     note: str = ""
     teams: tuple[tuple[str, str], ...] = ()
     mark: int = 0
+    stand: int = 0
+    since_t: float = 0.0
+    paused: float | None = None
+    sensors: bool = True
+    protest: Protest | None = None
 
     @property
     def armed(self) -> bool:
-        """Whether a stroke is due: a hit or a throw is owed and the judge is not asked anything."""
-        return self.phase in ("hit", "throw") and self.question is None
+        """Whether a stroke is due: a hit or a throw is owed, the judge is not asked anything, and play goes on."""
+        return self.phase in ("hit", "throw") and self.question is None and self.sensors and not self.held
+
+    @property
+    def held(self) -> bool:
+        """Whether play stands until a protest is decided."""
+        return self.protest is not None and not self.protest.play_on
+
+    @property
+    def awaited(self) -> tuple[str, int, int, int, bool]:
+        """What the table waits for: as long as it is the same, so is the moment since which it does."""
+        return self.phase, self.hide, len(self.hits), self.strokes, self.question is None
 
     @property
     def numb(self) -> bool:

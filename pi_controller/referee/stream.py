@@ -18,7 +18,7 @@ from pi_controller.games import registry
 from pi_controller.games.base import Game, IllegalActionError, InvalidActionError
 from pi_controller.games.options import from_text
 from pi_controller.referee import lines
-from pi_controller.referee.facts import OF_THE_MAT, Done, Fact, Undone
+from pi_controller.referee.facts import LASTING, Done, Fact, Undone
 from pi_controller.referee.referees import REFEREES, referee_for
 from pi_controller.referee.settings import SENSED_FOULS, Mode, RefereeSettings
 from pi_controller.referee.telling import blank, tell_batch
@@ -93,7 +93,7 @@ class Pipe:
             if isinstance(fact, Undone):
                 # the same as the journal's fold: back to before that batch, and the link as it is
                 before = self._told[fact.batch - 1][0]
-                links = [f for _, told in self._told[fact.batch - 1 :] for f in told if isinstance(f, OF_THE_MAT)]
+                links = [f for _, told in self._told[fact.batch - 1 :] for f in told if isinstance(f, LASTING)]
         self.story = tell_batch(self.game, before, batch, [*links, *facts])
         self._told.append((before, facts))
         story = before

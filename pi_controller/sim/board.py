@@ -14,6 +14,7 @@ from pi_controller.sim.seeds import Stream, rng
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pi_controller.drivers.ports import Rgb
     from pi_controller.sim.world import World
 
 RING_BLOCKS = 16
@@ -41,15 +42,23 @@ class SimBoard:
         self.PADS = pins.pads.count
         self.TOUCH_HZ = pins.board.touch_hz
         self.MAGNET_HZ = pins.board.magnet_hz
+        self.PIXELS = pins.lights.count
         self.id = bytes(rng(world.seed, Stream.CLOCK, 0).integers(0, 256, 8).tolist())
         self.boot_count = boot_count
         self.boot_reason = boot_reason
+        self.early = 0
+        """How many starts in a row, this one included, came before the last had run calmly."""
+        self.news: list[tuple[int, int]] = []
+        """What became of the bus: kind of event and value, for the firmware to take away."""
         self.overflows = 0
         self.i2c_errors = 0
         self.work = 0
         """Grows whenever the firmware finds or does something; a pass of its loop that leaves it alone was idle."""
         self.state = ""
         self.fed = 0
+        self.strip: list[Rgb] = [(0, 0, 0)] * self.PIXELS
+        """What the light strip on the board shows."""
+        self._pixels = list(self.strip)
         self._world = world
         self._send = send
         self._inbox = bytearray()
@@ -90,13 +99,14 @@ class SimBoard:
         buf[:] = counts
         return True
 
-    def magnet(self, i: int, buf: bytearray, at: int) -> bool:
-        """Put magnetometer `i` into `buf[at:at + 6]`, i16 little endian; False when it is silent or saturated."""
+    def magnet(self, i: int, buf: bytearray, at: int) -> bool | None:
+        """Put magnetometer `i` into `buf[at:at + 6]`, i16 little endian; False when silent, None when saturated."""
         self.work += 1
         words = self._world.magnets.read(i, self._world.t)
         if words is None:
-            self.i2c_errors += self._world.magnets.failed(i)
-            return False
+            failed = self._world.magnets.failed(i)
+            self.i2c_errors += failed
+            return False if failed else None
         buf[at : at + 6] = words
         return True
 
@@ -113,6 +123,21 @@ class SimBoard:
         """Send `data` to the host."""
         self.work += 1
         self._send(bytes(data))
+
+    def paint(self, first: int, colours: bytes) -> None:
+        """Give the pixels from `first` on their colours: red, green, blue of each."""
+        self.work += 1
+        for i in range(0, len(colours), 3):
+            self._pixels[first + i // 3] = (colours[i], colours[i + 1], colours[i + 2])
+
+    def show(self) -> bool:
+        """Send the pixels to the strip."""
+        self.strip = list(self._pixels)
+        return True
+
+    def calm(self) -> None:
+        """This start has lived for a while."""
+        self.early = 0
 
     def feed(self) -> None:
         """Feed the watchdog."""

@@ -91,11 +91,11 @@ def _touch(board: SimBoard, fault: Fault) -> None:
 
 
 def _magnetometer(board: SimBoard, fault: Fault) -> None:
-    read: Callable[[int, bytearray, int], bool] = board.magnet
+    read: Callable[[int, bytearray, int], bool | None] = board.magnet
     random = np.random.default_rng(fault.number)
     first: list[bytes] = []
 
-    def magnet(i: int, buf: bytearray, at: int) -> bool:
+    def magnet(i: int, buf: bytearray, at: int) -> bool | None:
         if i != fault.number - 1:
             return read(i, buf, at)
         if fault.kind == "dead-magnetometer":

@@ -1,6 +1,6 @@
-"""The real firmware, run here: `firmware/sampler.py` as it is flashed, over a simulated board.
+"""The real firmware, run here: its portable files as they are flashed, over a simulated board.
 
-The board has a file `wire.py` beside it; here that name stands for `pi_controller.link.wire`, the same file.
+The board has a file `wire.py` beside them; here that name stands for `pi_controller.link.wire`, the same file.
 """
 
 from __future__ import annotations
@@ -15,10 +15,14 @@ from pi_controller.link import wire
 from pi_controller.pinmap import shipped
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from pi_controller.sim.board import SimBoard
 
 MOST_STEPS = 200
 """No firmware that works needs more passes of its loop for what falls due in one block's time."""
+PORTABLE = ("events", "guards", "sampler")
+"""The firmware's files that touch no chip, each after those it imports."""
 
 
 class Sampler(Protocol):
@@ -30,22 +34,27 @@ class Sampler(Protocol):
 
 
 @cache
-def _module() -> Any:
-    path = shipped("firmware", "sampler.py")
-    spec = importlib.util.spec_from_file_location("moccasin_mat_firmware_sampler", path)
-    if spec is None or spec.loader is None or not path.exists():
-        raise UsageError("the firmware's sampler.py is not there", "reinstall moccasin-mat")
-    module = importlib.util.module_from_spec(spec)
-    before = sys.modules.get("wire")
-    sys.modules["wire"] = wire
+def modules() -> dict[str, Any]:
+    """Return the firmware's portable files as modules, by name. Raises `UsageError` where they are missing.
+
+    They import each other by their short names, which nobody else gets to see.
+    """
+    found: dict[str, ModuleType] = {"wire": wire}
+    hidden = {name: sys.modules.pop(name) for name in ("wire", *PORTABLE) if name in sys.modules}
     try:
-        spec.loader.exec_module(module)
+        for name in PORTABLE:
+            sys.modules.update(found)
+            path = shipped("firmware", f"{name}.py")
+            spec = importlib.util.spec_from_file_location(f"moccasin_mat_firmware_{name}", path)
+            if spec is None or spec.loader is None or not path.exists():
+                raise UsageError(f"the firmware's {name}.py is not there", "reinstall moccasin-mat")
+            found[name] = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(found[name])
     finally:
-        if before is None:
-            del sys.modules["wire"]
-        else:
-            sys.modules["wire"] = before
-    return module
+        for name in ("wire", *PORTABLE):
+            sys.modules.pop(name, None)
+        sys.modules.update(hidden)
+    return {name: found[name] for name in PORTABLE}
 
 
 class Firmware:
@@ -53,7 +62,7 @@ class Firmware:
 
     def __init__(self, board: SimBoard) -> None:
         self._board = board
-        self._sampler: Sampler = _module().Sampler(board)
+        self._sampler: Sampler = modules()["sampler"].Sampler(board)
 
     def run(self) -> None:
         """Pass through the loop until a pass finds nothing left to do."""

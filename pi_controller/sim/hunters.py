@@ -151,9 +151,7 @@ class Hunters(TurnPeople):
 
     def _hand_away(self, side: Any) -> Iterator[float]:
         """Draw back a hand that may still be under a pad."""
-        hand = self._world.hands[side]
-        if hand.pad is not None:
-            yield self._world.hand_out(hand.pad, side) - self._world.t
+        yield self._world.draw_back(side) - self._world.t
         self._world.hand_home(side)
 
     def _take_up(self, plan: HuntScript, side: Any) -> Iterator[float]:

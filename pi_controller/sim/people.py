@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pi_controller.sim.world import World
     from pi_controller.table.view import Asked, View
 
+PLAYED = ("hide", "check", "hit", "guess")
+"""While a bead is shown those who hid it still sit where they sat."""
 AGAIN_S = 4.0
 """So long people wait for the table before they strike or press once more."""
 JUDGE_S = 1.0
@@ -67,6 +69,8 @@ class People(ABC):
         At a table that is halted everyone waits, and goes on where they were.
         """
         self._view = view
+        if view.phase in PLAYED:
+            self._world.sit(view.sheet.get("hider") or view.sheet.get("hiding"))
         if view.phase != "halted":
             seen = self._turn(view)
             if seen != self._seen:

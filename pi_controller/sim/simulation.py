@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from pi_controller.games.base import Game
     from pi_controller.referee.judge import JudgeCall
+    from pi_controller.referee.seats import Seats
     from pi_controller.sim.conditions import Conditions
     from pi_controller.sim.script import Mischief, PaceName
     from pi_controller.sim.truth import Truth
@@ -42,7 +43,8 @@ if TYPE_CHECKING:
 class Simulation:
     """A game between simulated people on a simulated mat, on a fresh journal at `path`; times are virtual seconds.
 
-    The same seed plays the same game. Raises `UsageError` when the journal is there already.
+    The same seed plays the same game. `mat` is one made for it, on a bad cable say; it is closed with the rest. `seats`
+    say who sits where; there is one mat here. Raises `UsageError` when the journal is there already.
     """
 
     def __init__(
@@ -55,15 +57,18 @@ class Simulation:
         mischief: Mischief | None = None,
         pace: PaceName = "brisk",
         publish: Callable[[View], None] | None = None,
+        mat: SimMat | None = None,
+        seats: Seats = "turn",
     ) -> None:
         if path.exists():
             raise UsageError(f"the journal {path} is there already", "choose another file, or replay that one")
         self.game = game
         referee = referee_for(game, RefereeSettings(), secrets.token_bytes)
         with ExitStack() as stack:
-            self.mat = stack.enter_context(SimMat(seed, conditions))
+            self.mat = stack.enter_context(mat or SimMat(seed, conditions))
             self.journal = stack.enter_context(Journal(path))
-            table = Table(self.journal, game, {"A": "Team A", "B": "Team B"}, referee, 0.0)
+            table = Table(self.journal, game, {"A": "Team A", "B": "Team B"}, referee, 0.0, seats)
+            self.mat.world.seats = seats
             self._buttons = MockButtons()
             self.strip = MemoryStrip(pinmap().lights.count)
             self.daemon = Daemon(

@@ -8,16 +8,23 @@ fit together, not that it can feel a real stick on a real mat.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from pi_controller.errors import UsageError
 from pi_controller.pinmap import pinmap
+from pi_controller.referee.seats import far
 from pi_controller.sim.conditions import Conditions
 from pi_controller.sim.hands import Hand, HandStyle, Side
 from pi_controller.sim.magnets import LYING_Z, MARKED_AM2, UNMARKED_AM2, Bead, Magnets
 from pi_controller.sim.piezo import Piezo
 from pi_controller.sim.seeds import Stream, rng
 from pi_controller.sim.touch import TouchStrips
+
+if TYPE_CHECKING:
+    from pi_controller.games.base import Team
+    from pi_controller.referee.seats import Seats
 
 NS = 1_000_000_000
 RUB_S = 30.0
@@ -37,7 +44,10 @@ class World:
         self.strips = TouchStrips(seed, self.conditions)
         self.magnets = Magnets(seed, self.conditions)
         self.hands: dict[Side | int, Hand] = {"hider": Hand("hider"), "hitter": Hand("hitter")}
-        """By side; and the fists of slahal's bone holders by the pad they rest on, as soon as there are any."""
+        """By edge; and the fists of slahal's bone holders by the pad they rest on, its negative for the far edge."""
+        self.seats: Seats = "turn"
+        self.turned = False
+        """Whether those who hide sit at the mat's far edge: pads, sides and places are as they see them."""
         self._drops = 0
 
     @property
@@ -51,12 +61,15 @@ class World:
             raise UsageError(f"time cannot go back ({dt} s)", "advance by 0 or more")
         self.ns += round(dt * NS)
 
+    def sit(self, hiders: Team | None) -> None:
+        """The team `hiders` hides from now on."""
+        self.turned = far(self.seats, hiders)
+
     # hands
 
     def hand_in(self, pad: int, style: HandStyle | None = None, side: Side = "hider") -> float:
         """A hand sets out to go under `pad`; returns the time at which it is there."""
-        self._pad(pad)
-        hand = self.hands[side]
+        hand, pad = self.hand(side), self._pad(pad)
         if hand.pad is not None and hand.pad != pad:
             self.piezo.rub_ends(hand.pad, self.t)
         there = hand.go_in(self.t, pad, style or hand.style)
@@ -67,9 +80,17 @@ class World:
 
     def hand_out(self, pad: int, side: Side | int = "hider") -> float:
         """The hand comes out from under `pad` again; returns the time at which it is clear of the edge."""
-        hand = self.hands[side]
-        if hand.pad != self._pad(pad):
-            raise UsageError(f"the {hand.side}'s hand is not under pad {pad}", "put it there first")
+        hand, there = self.hand(side), self._pad(pad)
+        if hand.pad != there:
+            raise UsageError(f"the {side}'s hand is not under pad {pad}", "put it there first")
+        return self._out(hand, there)
+
+    def draw_back(self, side: Side | int = "hider") -> float:
+        """The hand comes out from wherever it is; returns the time at which it is clear of the edge."""
+        hand = self.hand(side)
+        return self.t if hand.pad is None else self._out(hand, hand.pad)
+
+    def _out(self, hand: Hand, pad: int) -> float:
         clear = hand.go_out(self.t)
         self.piezo.press(self.t, pad)
         self.piezo.rub_ends(pad, clear)
@@ -78,16 +99,16 @@ class World:
 
     def rest(self, pad: int, x_offset_mm: float = 0.0, style: HandStyle | None = None, z_mm: float = 25.0) -> float:
         """The fist of `pad` comes to rest on it (`Hand.rest_on`); returns when it is there."""
-        there = self._hand(self._pad(pad)).rest_on(self.t, pad, x_offset_mm, style, z_mm)
+        hand, pad = self.hand(pad), self._pad(pad)
+        there = hand.rest_on(self.t, pad, -x_offset_mm if self.turned else x_offset_mm, style, z_mm)
         self.piezo.press(there, pad)
         self.magnets.moved()
         return there
 
     def hand_home(self, side: Side | int = "hider") -> float:
         """The hand goes back to its owner; returns when it is there."""
-        hand = self._hand(side)
-        if hand.pad is not None:
-            self.hand_out(hand.pad, side)
+        hand = self.hand(side)
+        self.draw_back(side)
         there = hand.go_home(self.t)
         self.magnets.moved()
         return there
@@ -101,7 +122,7 @@ class World:
             random = rng(self.seed, Stream.BEAD, 0, len(self.magnets.beads))
             strength = (MARKED_AM2 if marked else UNMARKED_AM2) * random.normal(1.0, 0.03)
             known = self.magnets.beads[bead] = Bead(strength * _direction(random))
-        known.place, known.hand = None, self._hand(side)
+        known.place, known.hand = None, self.hand(side)
         self.magnets.moved()
 
     def drop(
@@ -123,7 +144,7 @@ class World:
             x += random.uniform(-0.42, 0.42) * pads.width_mm
             y += random.uniform(-0.42, 0.42) * pads.depth_mm
         else:
-            x, y = where
+            x, y = (-where[0], -where[1]) if self.turned else where
         axis = _direction(random) if facing is None else np.array(facing) / np.linalg.norm(facing)
         known.moment = float(np.linalg.norm(known.moment)) * axis
         known.hand, known.place = None, np.array([x, y, LYING_Z])
@@ -141,7 +162,8 @@ class World:
         known = self.magnets.beads.get(bead)
         if known is None or known.place is None:
             return None
-        return pinmap().pads.at(float(known.place[0]), float(known.place[1]))
+        pad = pinmap().pads.at(float(known.place[0]), float(known.place[1]))
+        return pad and self._pad(pad)
 
     # strokes
 
@@ -159,13 +181,22 @@ class World:
         if second_pad is not None:
             self.piezo.strike(at + (second_after_s or 0.0), self._pad(second_pad), level_dbfs - 2.0)
 
-    def _hand(self, side: Side | int) -> Hand:
-        return self.hands.setdefault(side, Hand("hider"))
+    def hand(self, side: Side | int) -> Hand:
+        """Return the hand of a side, or the fist of a pad."""
+        if isinstance(side, int):
+            if self.turned:
+                return self.hands.setdefault(-self._pad(side), Hand("hitter"))
+            return self.hands.setdefault(self._pad(side), Hand("hider"))
+        if self.turned:
+            side = "hitter" if side == "hider" else "hider"
+        return self.hands[side]
 
     def _pad(self, pad: int) -> int:
-        if not 1 <= pad <= pinmap().pads.count:
-            raise UsageError(f"there is no pad {pad}", f"pads are 1 to {pinmap().pads.count}")
-        return pad
+        """Return the number in the pin map of a pad as the hiders see it; and the other way round."""
+        pads = pinmap().pads.count
+        if not 1 <= pad <= pads:
+            raise UsageError(f"there is no pad {pad}", f"pads are 1 to {pads}")
+        return pads + 1 - pad if self.turned else pad
 
 
 def _direction(random: np.random.Generator) -> np.ndarray:

@@ -16,10 +16,9 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 
-def example() -> str:
-    """Return a settings file with every key: what it is for, what it takes, its default. It loads as the defaults."""
-    head = "# Settings of one table. Every line may be left out: these are the defaults."
-    return "\n".join([head, *_example(Settings(), ())]) + "\n"
+def example(settings: Settings | None = None, head: str = "Every line may be left out: these are the defaults.") -> str:
+    """Return a settings file with every key: what it is for, what it takes, its value. It loads as `settings`."""
+    return "\n".join([f"# Settings of one table. {head}", *_example(settings or Settings(), ())]) + "\n"
 
 
 def used(settings: Settings) -> str:

@@ -6,7 +6,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from pi_controller.referee.facts import OF_THE_MAT, Fact, Undone
+from pi_controller.referee.facts import LASTING, Fact, Undone
 from pi_controller.referee.telling import blank, tell_batch
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def effective(records: Iterable[tuple[int, Fact]]) -> Iterator[Batch]:
     gone = undone(everything)
     for number, facts in everything:
         if number in gone:
-            facts = tuple(fact for fact in facts if isinstance(fact, OF_THE_MAT))  # noqa: PLW2901
+            facts = tuple(fact for fact in facts if isinstance(fact, LASTING))  # noqa: PLW2901
         if facts:
             yield number, facts
 

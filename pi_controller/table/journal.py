@@ -1,102 +1,102 @@
-"""The journal: every fact of one game, in order, on disk before anybody is told. SQLite; append only.
+"""The journal: every fact of one game, in order, on disk before anybody is told. SQLite; append only; a hash chain.
 
-One table `facts(seq, batch, t, kind, body)`: `seq` counts records from 1, a batch is what one input gave rise to,
-`body` is the fact as JSON. A batch is one transaction in WAL mode with synchronous=FULL: after a power cut it is there
-whole or not at all, and what was acknowledged is there. Records are never changed or removed: triggers refuse it.
+`seq` counts records from 1, a batch is what one input gave rise to, the body is the fact as JSON, and each record's
+hash holds all before it (`chain`). A batch is one transaction in WAL mode with synchronous=FULL: after a power cut it
+is there whole or not at all, and what was acknowledged is there. Records are never changed or removed.
 """
 
 from __future__ import annotations
 
 import fcntl
+import secrets
 import sqlite3
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from pi_controller.errors import JournalError
-from pi_controller.referee.facts import Fact, Opened
+from pi_controller.referee.facts import Opened
+from pi_controller.table import journal_file as file
+from pi_controller.table.chain import EPOCH_BYTES, Row, chained, follow, genesis
+from pi_controller.table.journal_file import DAMAGED, NO_FOLDER, SALVAGE, SCHEMA_VERSION, Meta, told, wrong
+from pi_controller.table.migrate import migrate
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from types import TracebackType
     from typing import IO, Self
 
-APPLICATION_ID = 0x4D4D4154
-"""`MMAT`: tells a journal from any other SQLite file."""
-SCHEMA_VERSION = 1
-BUSY_S = 0.25
-"""How long another program may hold the file before that is an error, s."""
+    from pi_controller.referee.facts import Fact
 
-_SCHEMA = """
-BEGIN IMMEDIATE;
-CREATE TABLE facts(
-  seq INTEGER PRIMARY KEY, batch INTEGER NOT NULL, t REAL NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL
-);
-CREATE TRIGGER facts_stay BEFORE UPDATE ON facts BEGIN SELECT RAISE(ABORT, 'the journal is append only'); END;
-CREATE TRIGGER facts_remain BEFORE DELETE ON facts BEGIN SELECT RAISE(ABORT, 'the journal is append only'); END;
-CREATE TRIGGER facts_follow BEFORE INSERT ON facts
-WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM facts)
-  OR NEW.batch < (SELECT coalesce(max(batch), 1) FROM facts)
-BEGIN SELECT RAISE(ABORT, 'the journal is append only'); END;
-"""
-_IDENTITY = f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
-_CAUSES = {
-    sqlite3.SQLITE_FULL: ("the disk is full", "make room on the disk, then go on"),
-    sqlite3.SQLITE_READONLY: ("the file or the disk is read-only", "check the disk's health and the file's owner"),
-    sqlite3.SQLITE_BUSY: ("another program holds it", "close the other program"),
-    sqlite3.SQLITE_LOCKED: ("another program holds it", "close the other program"),
-    sqlite3.SQLITE_IOERR: ("the disk fails", "check the disk, then go on"),
-    sqlite3.SQLITE_CORRUPT: ("it is damaged", "keep the file aside and go on with a copy, or begin a new journal"),
-    sqlite3.SQLITE_NOTADB: ("it is not a journal, or it is damaged", "check the file's name"),
-    sqlite3.SQLITE_CANTOPEN: ("it cannot be opened", "check that the folder exists and may be written"),
-    sqlite3.SQLITE_CONSTRAINT: ("the record does not follow the last one", "another program wrote to it: restart"),
-}
-_decode = msgspec.json.Decoder(Fact).decode  # pyright: ignore[reportUnknownMemberType, reportArgumentType]
 _encode = msgspec.json.Encoder().encode
 
 
 class Journal:
     """The journal at `path`, opened for writing (made when it is not there) or with `read_only` for looking.
 
-    One program at a time may write: a lock on `<path>.lock` sees to it. `seq` and `batch` are the last ones written.
-    Whatever goes wrong is a `JournalError`, and then nothing of the batch was written or `reopen` will show all of it.
+    One program at a time may write: a lock on `<path>.lock` sees to it. `seq` and `batch` are the last ones written,
+    `meta` is what the journal says of itself. A journal of version 1 is brought to this version when it is opened for
+    writing; looked at, it is read as it is, and has no `meta` and no hashes. Whatever goes wrong is a `JournalError`,
+    and then nothing of the batch was written or `reopen` will show all of it.
+
+    A fresh journal is `created` at that time, in seconds since 1970; `token` gives random bytes for its epoch.
     """
 
-    def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        read_only: bool = False,
+        created: float = 0.0,
+        token: Callable[[int], bytes] = secrets.token_bytes,
+    ) -> None:
         self.path = Path(path)
         self.read_only = read_only
         self.seq = 0
         self.batch = 0
+        self.meta: Meta | None = None
+        self._version = SCHEMA_VERSION
+        self._hash = ""
+        self._created = created
+        self._token = token
         self._db: sqlite3.Connection | None = None
         self._lock: IO[bytes] | None = None
         try:
             if not read_only:
                 self._lock = self._hold()
+                with told(self.path, "brought to this version"):
+                    migrate(self.path, token)
             self.reopen()
         except BaseException:
             self.close()
             raise
 
+    @property
+    def head(self) -> tuple[int, str]:
+        """The last record's number and its hash: a proof of everything up to it. No hash in a journal of version 1."""
+        return self.seq, self._hash
+
     def append(self, facts: Sequence[Fact]) -> int:
         """Write `facts` as one batch and return its number once they are safely on disk."""
         batch = self.batch + 1
-        rows = [
-            (self.seq + i, batch, fact.t, fact.__struct_config__.tag, _encode(fact).decode())
+        plain = (
+            Row(self.seq + i, batch, fact.t, str(fact.__struct_config__.tag), _encode(fact).decode())
             for i, fact in enumerate(facts, 1)
-        ]
-        with self._told("written"):
+        )
+        with told(self.path, "written"):
             db = self._open_db()
+            rows = list(chained(self._hash, plain)) if not self.read_only else list(plain)
             try:
                 db.execute("BEGIN IMMEDIATE")
-                db.executemany("INSERT INTO facts VALUES (?, ?, ?, ?, ?)", rows)
+                file.insert(db, rows)
                 db.execute("COMMIT")
             except sqlite3.Error:
                 with suppress(sqlite3.Error):  # some errors have rolled back already
                     db.execute("ROLLBACK")
                 raise
-        self.seq += len(rows)
+        if rows:
+            self.seq, self._hash = rows[-1].seq, rows[-1].hash
         self.batch = batch
         return batch
 
@@ -106,21 +106,33 @@ class Journal:
             yield batch, fact
 
     def records(self, to: int | None = None) -> Iterator[tuple[int, int, Fact]]:
-        """Yield (seq, batch, fact) of every record in order, with `to` those up to that `seq`."""
-        with self._told("read"):
-            rows = self._open_db().execute(
-                "SELECT seq, batch, body FROM facts WHERE seq <= ? ORDER BY seq", (self.seq if to is None else to,)
-            )
-            for n, (seq, batch, body) in enumerate(rows, 1):
-                if seq != n:
-                    raise self._wrong(f"record {n} is missing", *_CAUSES[sqlite3.SQLITE_CORRUPT][1:])
-                try:
-                    fact: Fact = _decode(body)
-                except msgspec.MsgspecError as error:
-                    raise self._wrong(
-                        f"record {seq} cannot be read", "it was written by another version, or it is damaged"
-                    ) from error
-                yield seq, batch, fact
+        """Yield (seq, batch, fact) of every record in order, with `to` those up to that `seq`.
+
+        Raises `JournalError` at the first that is missing, cannot be read, or is not what was written.
+        """
+        for row in self.rows(to):
+            try:
+                fact: Fact = file.decode(row.body)
+            except msgspec.MsgspecError as error:
+                raise wrong(
+                    self.path,
+                    f"record {row.seq} cannot be read",
+                    "it was written by another version, or it is damaged",
+                ) from error
+            yield row.seq, row.batch, fact
+
+    def rows(self, to: int | None = None) -> Iterator[Row]:
+        """Yield every record as it stands in the file, its hash checked; with `to` those up to that `seq`."""
+        with told(self.path, "read"):
+            previous = genesis(self.meta.epoch) if self.meta else ""
+            for n, row in enumerate(file.rows(self._open_db(), self._version, self.seq if to is None else to), 1):
+                if row.seq != n:
+                    raise wrong(self.path, f"record {n} is missing", SALVAGE)
+                if self.meta:
+                    previous = follow(previous, row)
+                    if row.hash != previous:
+                        raise wrong(self.path, f"record {n} is not what was written: its hash does not follow", SALVAGE)
+                yield row
 
     def opened(self) -> Opened | None:
         """Return the first record: which game this is; None in a fresh journal."""
@@ -128,29 +140,38 @@ class Journal:
         if first is None:
             return None
         if not isinstance(first[1], Opened):
-            raise self._wrong("it does not say which game it holds", "begin a new journal")
+            raise wrong(self.path, "it does not say which game it holds", "begin a new journal")
         return first[1]
 
     def reopen(self) -> None:
         """Open the file anew after an error, and see what is in it."""
         self._close_db()
-        with self._told("opened"):
+        with told(self.path, "opened"):
             self._db = db = self._connect()
-            tables, application, version = self._identity(db)
-            if tables and application != APPLICATION_ID:
-                raise self._wrong("it belongs to another program", "choose another file for the journal")
-            if version > SCHEMA_VERSION:
-                raise self._wrong("it was written by a newer version of this program", "update the program")
+            found = file.identity(db)
+            file.check(self.path, found)
             if not self.read_only:
-                self._prepare(db, fresh=not tables)
-            elif not tables:
-                raise self._wrong("there is nothing in it", "check the file's name")
+                self._prepare(db, fresh=not found.tables)
+            elif not found.tables:
+                raise wrong(self.path, "there is nothing in it", "check the file's name")
+            self._version = found.version if self.read_only else SCHEMA_VERSION
             (state,) = db.execute("PRAGMA quick_check(1)").fetchone()
             if state != "ok":
-                raise self._wrong(*_CAUSES[sqlite3.SQLITE_CORRUPT])
+                raise wrong(self.path, *DAMAGED)
+            try:
+                self.meta = file.meta(db, self._version)
+            except ValueError as error:
+                raise wrong(self.path, str(error), SALVAGE) from error
             self.seq, self.batch = db.execute(
                 "SELECT coalesce(max(seq), 0), coalesce(max(batch), 0) FROM facts"
             ).fetchone()
+            self._hash = self._last_hash(db)
+
+    def _last_hash(self, db: sqlite3.Connection) -> str:
+        if self.meta is None:
+            return ""
+        last = db.execute("SELECT hash FROM facts WHERE seq = ?", (self.seq,)).fetchone()
+        return str(last[0]) if last else genesis(self.meta.epoch)
 
     def close(self) -> None:
         """Close the file and give the lock back. Closing twice is fine."""
@@ -169,57 +190,44 @@ class Journal:
 
     def _hold(self) -> IO[bytes]:
         """Take the one writer's lock, a file of its own: closing the journal's would drop SQLite's locks."""
-        lock = self.path.with_name(self.path.name + ".lock")
+        lock = file.beside(self.path, ".lock")
         try:
             held = lock.open("ab")
         except OSError as error:
-            raise self._wrong(
-                f"{lock.name} cannot be opened ({error.strerror})", _CAUSES[sqlite3.SQLITE_CANTOPEN][1]
-            ) from error
+            raise wrong(self.path, f"{lock.name} cannot be opened ({error.strerror})", NO_FOLDER) from error
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             held.close()
-            raise self._wrong("another table is writing it", "stop the other one, or choose another file") from error
+            raise wrong(
+                self.path, "another table is writing it", "stop the other one, or choose another file"
+            ) from error
         return held
 
     def _connect(self) -> sqlite3.Connection:
-        place = self.path.absolute().as_uri()
-        if not self.read_only:
-            return sqlite3.connect(f"{place}?mode=rwc", uri=True, timeout=BUSY_S, isolation_level=None)
-        if not self.path.is_file():
-            raise self._wrong("there is no such file", "check its name")
-        db = sqlite3.connect(f"{place}?mode=ro", uri=True, timeout=BUSY_S, isolation_level=None)
-        try:
-            db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        except sqlite3.OperationalError:
-            # where nothing at all may be written SQLite cannot make the files it shares with a writer: there is none
-            db.close()
-            wal = self.path.with_name(self.path.name + "-wal")
-            if wal.exists() and wal.stat().st_size:
-                raise
-            return sqlite3.connect(f"{place}?mode=ro&immutable=1", uri=True, isolation_level=None)
-        return db
-
-    def _identity(self, db: sqlite3.Connection) -> tuple[int, int, int]:
-        queries = ("SELECT count(*) FROM sqlite_master", "PRAGMA application_id", "PRAGMA user_version")
-        tables, application, version = (int(db.execute(query).fetchone()[0]) for query in queries)
-        return tables, application, version
+        if self.read_only:
+            return file.look(self.path)
+        place = f"{self.path.absolute().as_uri()}?mode=rwc"
+        return sqlite3.connect(place, uri=True, timeout=file.BUSY_S, isolation_level=None)
 
     def _prepare(self, db: sqlite3.Connection, *, fresh: bool) -> None:
         (mode,) = db.execute("PRAGMA journal_mode = WAL").fetchone()
         if mode != "wal":
-            raise self._wrong("this disk cannot keep it safe against power cuts", "keep it on the Pi's own disk")
+            raise wrong(self.path, "this disk cannot keep it safe against power cuts", "keep it on the Pi's own disk")
         db.execute("PRAGMA synchronous = FULL")
         if fresh:
-            db.executescript(_SCHEMA + _IDENTITY)
+            file.lay_out(db, Meta(self._token(EPOCH_BYTES).hex(), created=self._created))
         else:
             # written and synced, though nothing changes: a disk that takes no more is found out now
             db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            # what the log holds goes to the file itself: a disk that failed may have forgotten to write the log,
+            # though the system still shows it as written
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        file.sync(self.path.absolute().parent)
 
     def _open_db(self) -> sqlite3.Connection:
         if self._db is None:
-            raise self._wrong("it is closed", "open it again")
+            raise wrong(self.path, "it is closed", "open it again")
         return self._db
 
     def _close_db(self) -> None:
@@ -227,17 +235,3 @@ class Journal:
             with suppress(sqlite3.Error):  # what was acknowledged is on disk; a failing disk may refuse the rest
                 self._db.close()
             self._db = None
-
-    def _wrong(self, what: str, todo: str = "") -> JournalError:
-        return JournalError(f"journal {self.path.name}: {what}", todo)
-
-    @contextmanager
-    def _told(self, doing: str) -> Generator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            code: Any = getattr(error, "sqlite_errorcode", 0)
-            what, todo = _CAUSES.get((code or 0) & 0xFF, (str(error), "check the disk and the file"))
-            raise self._wrong(f"it cannot be {doing}: {what}", todo) from error
-        except OSError as error:
-            raise self._wrong(f"it cannot be {doing}: {error.strerror}", "check the disk and the file") from error

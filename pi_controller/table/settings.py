@@ -19,7 +19,8 @@ from pi_controller.games import odds
 from pi_controller.games.wording import shown
 from pi_controller.mat.strike_settings import SENSORS, StrikeSettings
 from pi_controller.pinmap import pinmap
-from pi_controller.referee.settings import RefereeSettings
+from pi_controller.referee.seats import Seats
+from pi_controller.referee.settings import Beads, RefereeSettings
 from pi_controller.table.settings_file import Fault, faults, read_model
 
 if TYPE_CHECKING:
@@ -43,6 +44,15 @@ def _port(text: str) -> str:
     if text in {"auto", "none"} or (text.startswith("/") and text.isprintable()):
         return text
     raise ValueError(f'must be "auto", "none" or a path like "/dev/ttyACM0", not {shown(text)}')
+
+
+def _port_or_pins(text: str) -> str:
+    if text == "pins":
+        return text
+    try:
+        return _port(text)
+    except ValueError as error:
+        raise ValueError(str(error).replace('"none"', '"none", "pins"', 1)) from error
 
 
 def _profile(text: str) -> str:
@@ -149,12 +159,13 @@ class TeamsSection(Section):
 
 
 class BoardSection(Section):
-    """The mat board on USB."""
+    """The mat board on USB, or the sensors on the Pi's own pins."""
 
-    port: Annotated[str, AfterValidator(_port)] = Field(
+    # one key, so that no two can contradict each other: "none" was said here already
+    port: Annotated[str, AfterValidator(_port_or_pins)] = Field(
         default="auto",
-        description='"auto" finds the board, "none" plays from the judge\'s console alone',
-        json_schema_extra={"takes": '"auto" or "none" or a path like "/dev/ttyACM0"'},
+        description='"auto" finds the board, "pins" are the Pi\'s own, "none": the judge\'s console',
+        json_schema_extra={"takes": '"auto" or "none" or "pins" or a path like "/dev/ttyACM0"'},
     )
     profile: Annotated[str, AfterValidator(_profile)] = Field(
         default="",
@@ -166,11 +177,32 @@ class BoardSection(Section):
     )
 
 
+class SecondBoardSection(BoardSection):
+    """The board of the mat before B, where each team has one."""
+
+    port: Annotated[str, AfterValidator(_port)] = Field(
+        default="none",
+        description="where two boards are plugged in, both are named: 'moccasin-mat ports' lists them",
+        json_schema_extra={"takes": '"none" or a path like "/dev/ttyACM1"'},
+    )
+
+
+class MatSection(Section):
+    """Where the mat lies: between the teams, or one before each, [board] the one of A and [board_b] that of B."""
+
+    seats: Seats = Field(
+        default="turn",
+        description='"turn": A at the near edge, B at the far one; "stay": hiders at the near edge; "each": two mats',
+        json_schema_extra={"takes": "one of these, in quotes"},
+    )
+
+
 class StripsSection(Section):
     """The light strips."""
 
-    kind: Literal["pi", "memory", "none"] = Field(
-        default="none", description='"pi" drives WS2812 pixels on a pin, "memory" keeps the lights unseen'
+    kind: Literal["pi", "board", "memory", "none"] = Field(
+        default="none",
+        description='WS2812 pixels on a pin of the "pi" or of the mat\'s "board"; "memory" keeps the lights unseen',
     )
     pin: int = Field(default=_PI.strip_pin, ge=2, le=27, description="BCM number; 10 needs no root")
     brightness: float = Field(default=0.5, ge=0.0, le=1.0, description="1.0 is all the pixels can")
@@ -318,6 +350,10 @@ class RefereeSection(Section):
         le=60.0,
         description="a bead not seen at rest for this long after ready is a question to the judge",
     )
+    beads: Beads = Field(
+        default="mat",
+        description='"mat" looks where the bead lies, "judge" confirms what a hit finds; always so with port = "pins"',
+    )
     nearest: Annotated[tuple[int, ...], BeforeValidator(_nearest)] = Field(
         default=(),
         description="of pads struck at once the first named here counts; empty: the judge says",
@@ -332,7 +368,9 @@ class Settings(Section):
     table: TableSection = Field(default_factory=TableSection)
     game: GameSection = Field(default_factory=GameSection)
     teams: TeamsSection = Field(default_factory=TeamsSection)
+    mat: MatSection = Field(default_factory=MatSection)
     board: BoardSection = Field(default_factory=BoardSection)
+    board_b: SecondBoardSection = Field(default_factory=SecondBoardSection)
     strips: StripsSection = Field(default_factory=StripsSection)
     buttons: ButtonsSection = Field(default_factory=ButtonsSection)
     web: WebSection = Field(default_factory=WebSection)
@@ -349,12 +387,13 @@ class Settings(Section):
             check_timeout_s=self.referee.check_timeout_s,
             hit_seconds=float(seconds) if isinstance(seconds, int | float) else None,
             nearest=self.referee.nearest,
+            beads="judge" if self.board.port == "pins" else self.referee.beads,  # those pins have no magnetometers
         )
 
 
 def load(path: Path | str) -> Settings:
     """Return the settings in the TOML file `path`; `SettingsError` lists every fault with its line."""
-    return read_model(Path(path), Settings, also=_pin_clashes)
+    return read_model(Path(path), Settings, also=_clashes)
 
 
 def game_faults(name: str, options: dict[str, str]) -> list[Fault]:
@@ -374,17 +413,54 @@ def game_faults(name: str, options: dict[str, str]) -> list[Fault]:
     return found or refused(Fault(("options",), ""), options)
 
 
+def _clashes(data: dict[str, Any]) -> list[Fault]:
+    return [*_pin_clashes(data), *_mat_clashes(data)]
+
+
+def _mat_clashes(data: dict[str, Any]) -> list[Fault]:
+    """Return what is amiss between the mats and their boards. A section's own faults are told by itself."""
+    try:
+        seats = MatSection.model_validate(data.get("mat", {})).seats
+        a = BoardSection.model_validate(data.get("board", {}))
+        b = SecondBoardSection.model_validate(data.get("board_b", {}))
+        recording = RecordingSection.model_validate(data.get("recording", {}))
+    except ValidationError:
+        return []
+    if seats != "each":
+        return [] if b.port == "none" else [Fault(("board_b", "port"), 'is read only where [mat] seats = "each"')]
+    found = [
+        Fault((name, "port"), 'must be "none" or the path of one board: there are two')
+        for name, one in (("board", a), ("board_b", b))
+        if one.port == "auto"
+    ]
+    if a.port == b.port != "none" and not found:
+        found.append(Fault(("board_b", "port"), "is the board of [board]"))
+    kept = (key for key in ("hits", "sensors") if getattr(recording, key))
+    return found + [Fault(("recording", key), "cannot be kept of two mats yet: leave it false") for key in kept]
+
+
 def _pin_clashes(data: dict[str, Any]) -> list[Fault]:
-    """Return the button pins that are the strip's, when both are driven. A section's own faults are told by itself."""
+    """Return the pins that two things would drive. A section's own faults are told by itself."""
     try:
         strips = StripsSection.model_validate(data.get("strips", {}))
         buttons = ButtonsSection.model_validate(data.get("buttons", {}))
+        board = BoardSection.model_validate(data.get("board", {}))
     except ValidationError:
         return []
-    if strips.kind != "pi" or buttons.kind != "pi":
-        return []
-    return [
-        Fault(("buttons", "pins", key), f"pin {pin} is taken by the light strips")
-        for key, pin in buttons.pins
-        if pin == strips.pin
-    ]
+    found: list[Fault] = []
+    taken: dict[int, str] = {}
+    if strips.kind == "board" and board.port in {"none", "pins"}:
+        found.append(Fault(("strips", "kind"), f'is the board\'s, but [board] port is "{board.port}"'))
+    if board.port == "pins":
+        taken |= dict.fromkeys(_PI.mcp3008.pins, "the MCP3008") | dict.fromkeys(_PI.mpr121.pins, "the MPR121")
+    if strips.kind == "pi":
+        if strips.pin in taken:
+            found.append(Fault(("strips", "pin"), f"pin {strips.pin} is taken by {taken[strips.pin]}; 18 is free"))
+        taken.setdefault(strips.pin, "the light strips")
+    if buttons.kind == "pi":
+        found += [
+            Fault(("buttons", "pins", key), f"pin {pin} is taken by {taken[pin]}")
+            for key, pin in buttons.pins
+            if pin in taken
+        ]
+    return found

@@ -52,6 +52,10 @@ class View(msgspec.Struct, frozen=True):
     sheet's keys, by which the games other than Hampa Apena are told; `opened` are the pads opened in this hide
     (ojibwe), `strokes` the taps or thrusts since the last throw was entered, `ends` when the game's time is up (slahal,
     seconds on the table's clock). `faults` are the piezo discs and touch strips that cannot be believed.
+    `stand` changes with what a judge decides by: a command names the one it was given for. `since` is when the table
+    began to wait for what it waits for, `limit` how long that may take (seconds, the organiser's number), `paused` when
+    the clock was stopped. `sensors` is whether play goes by what the mat feels; `protest` is the team whose protest is
+    not decided, `held` whether play stands because of it.
     """
 
     seq: int
@@ -81,6 +85,13 @@ class View(msgspec.Struct, frozen=True):
     opened: tuple[int, ...] = ()
     strokes: int = 0
     ends: float | None = None
+    stand: int = 0
+    since: float = 0.0
+    limit: float | None = None
+    paused: float | None = None
+    sensors: bool = True
+    protest: str = ""
+    held: bool = False
     sheet: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
 
 
@@ -117,6 +128,13 @@ def view_of(game: Game[Any], story: Story, seq: int, halted: MatError | None = N
         opened=story.opened,
         strokes=story.strokes,
         ends=_ends(game, story),
+        stand=story.stand,
+        since=story.since_t,
+        limit=_limit(game, story),
+        paused=story.paused,
+        sensors=story.sensors,
+        protest=story.protest.by if story.protest else "",
+        held=story.held,
         sheet=sheet,
     )
 
@@ -127,3 +145,10 @@ def _ends(game: Game[Any], story: Story) -> float | None:
     if story.since is None or story.phase == "over" or not isinstance(minutes, int):
         return None
     return story.since + 60.0 * minutes
+
+
+def _limit(game: Game[Any], story: Story) -> float | None:
+    """Return the seconds that a hit (or the hiding, in slahal) may take by the game's options."""
+    name = {"hit": "hit_seconds", "hide": "hide_seconds"}.get(story.phase)
+    seconds = game.settings.get(name) if name else None
+    return float(seconds) if isinstance(seconds, int | float) and story.question is None else None

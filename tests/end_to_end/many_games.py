@@ -30,12 +30,14 @@ SHORT = {
 """Options that end a game within minutes of virtual time, where none are chosen."""
 
 
-def play(seed, name, options, conditions, mischief):
+def play(seed, name, options, conditions, mischief, seats):
     """Play game `seed`; return it with what disagrees, what was counted, and the virtual and processor seconds."""
     game = registry.game(name, options)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "j.sqlite"
-        with Simulation(seed, path, game, mischief=mischief, conditions=Conditions.named(conditions)) as table:
+        with Simulation(
+            seed, path, game, mischief=mischief, conditions=Conditions.named(conditions), seats=seats
+        ) as table:
             cpu = time.process_time()
             table.play()
             wrong = table.disagreements()
@@ -56,6 +58,7 @@ def main():
     parser.add_argument("--conditions", default="quiet")
     parser.add_argument("--fouls", type=float, default=0.05)
     parser.add_argument("--doubts", type=float, default=0.03)
+    parser.add_argument("--seats", choices=("stay", "turn"), default="turn")
     parser.add_argument("--processes", type=int, default=2)
     args = parser.parse_args()
     options = from_text(args.set) or SHORT.get(args.game, {})
@@ -67,6 +70,7 @@ def main():
         options=options,
         conditions=args.conditions,
         mischief=Mischief(fouls=args.fouls, doubts=args.doubts),
+        seats=args.seats,
     )
     with Progress() as bar, multiprocessing.get_context("spawn").Pool(args.processes) as pool:
         task = bar.add_task("games", total=args.games)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from pi_controller.errors import SettingsError
 from pi_controller.link.messages import Piezo
+from pi_controller.mat.strike_settings import FSR, at_rate
 from pi_controller.mat.strikes import StrikeDetector, StrikeSettings
 
 RATE = 4000.0
@@ -404,3 +405,31 @@ def test_a_stricter_setting_is_obeyed():
     mat.stroke(1.0, 2, 30)
     assert len(mat.felt()) == 1
     assert mat.felt(settings=StrikeSettings(peak_db=40.0)) == []
+
+
+@pytest.mark.parametrize("rate", [1000.0, 1250.0, 1500.0])
+@pytest.mark.parametrize("full_scale", [512, 2048])
+def test_fewer_samples_are_listened_to_lower_down(rate, full_scale):
+    for pad in (1, 2, 3, 4):
+        mat = Mat(2.5, 4, rate, seed=pad, noise=1.2)
+        mat.stroke(1.2, pad, 700)
+        x = mat.samples() // (2048 // full_scale)
+        (told,) = StrikeDetector(rate, 4, full_scale).feed_samples(x)
+        assert told.pads == (pad,)
+        assert abs(told.onset_index / rate - 1.2) < 0.003
+        assert told.decided_index / rate < 1.215
+
+
+def test_from_2000_samples_on_nothing_is_changed():
+    for rate in (2000.0, 4000.0, 8000.0):
+        assert StrikeDetector(rate, 4, settings=FSR).settings is FSR
+    assert at_rate(StrikeSettings(), 1000.0).bands_hz == ((150.0, 3000.0),)
+
+
+def test_ten_bits_at_rest_are_no_dead_disc():
+    x = np.zeros((12000, 4), np.int16)
+    x[:, 0] = np.random.default_rng(1).integers(0, 2, len(x))  # one input rests between two counts, the others on one
+    x[6000:6200, 2] = 90 * np.sin(np.arange(200) * 1.9) * np.exp(-np.arange(200) / 30)
+    detector = StrikeDetector(1000.0, 4, 512)
+    assert [told.pads for told in detector.feed_samples(x)] == [(3,)]
+    assert detector.faults == {}

@@ -8,6 +8,8 @@ import pytest
 
 from pi_controller.errors import UsageError
 from pi_controller.games import registry
+from pi_controller.ground import Ground
+from pi_controller.mat.feel import Feel
 from pi_controller.mat.strikes import StrikeSettings
 from pi_controller.recording import replay_verb, review_verb
 from pi_controller.recording.around import Around
@@ -15,6 +17,7 @@ from pi_controller.recording.chunks import Recording
 from pi_controller.recording.recorder import HOLD_BYTES
 from pi_controller.recording.replaying import felt, judged, plain
 from pi_controller.recording.watching import observers
+from pi_controller.referee.facts import Struck
 from pi_controller.run import open_table
 from pi_controller.sim.script import Mischief
 from pi_controller.sim.simulation import Simulation
@@ -28,27 +31,18 @@ def reviewed(tmp_path_factory):
     game = registry.game("dakota", {"points": "1"})
     with Simulation(6, folder / "j.sqlite", game, mischief=Mischief(0, 0.5)) as table:
         around = Around(Review(beside(folder / "j.sqlite")), StrikeSettings())
-        felt_events = []
-
-        class Listen:
-            def took(self, t, messages, armed): ...
-            def told(self, events, armed):
-                felt_events.extend(event for event in events if hasattr(event, "margin_db"))
-
-            def pressed(self, t, press): ...
-            def stepped(self, t, table, armed): ...
-
-        table.daemon.observers += [around, Listen()]
+        table.daemon.observers.append(around)
         table.play()
         around.close()
         around.close()
-    return folder / "j.sqlite", felt_events
+        told = [fact for _, fact in table.journal.read() if isinstance(fact, Struck)]
+    return folder / "j.sqlite", told
 
 
 def test_every_strike_that_was_due_is_kept_with_what_was_around_it(reviewed):
-    journal, events = reviewed
+    journal, told = reviewed
     kept = strokes(beside(journal))
-    assert [(one.t, one.pads, one.sure) for one in kept] == [(event.t, event.pads, event.sure) for event in events]
+    assert [(one.t, one.pads, one.margin_db) for one in kept] == [(fact.t, fact.pads, fact.margin_db) for fact in told]
     assert len(kept) > 5
     for one in kept[:-1]:  # the game's last hit ends the game, and the samples with it
         assert one.samples.shape == (1600, 4)
@@ -151,7 +145,7 @@ def test_a_table_that_was_stopped_goes_on_in_a_second_recording(tmp_path):
     with Simulation(6, tmp_path / "sim.sqlite", game, mischief=Mischief(0, 0)) as simulation, ExitStack() as stack:
         table = open_table(settings, 10.0)
         simulation.daemon.table.journal.close()
-        simulation.daemon.table = table
+        simulation.daemon.table, simulation.daemon._ground = table, Ground(table, [Feel()])
         stack.callback(table.journal.close)
         simulation.daemon.observers += observers(settings, table, 10.0, stack)
         for _ in range(400):

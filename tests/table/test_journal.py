@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,9 @@ from pi_controller.referee.facts import (
     Undone,
     Void,
 )
-from pi_controller.table.journal import APPLICATION_ID, Journal
+from pi_controller.table.chain import Row, follow
+from pi_controller.table.journal import Journal
+from pi_controller.table.journal_file import APPLICATION_ID
 
 OPENED = Opened(0.0, "dakota", "1", "booklet", {"points": 5, "hit_seconds": None}, {"A": "Red", "B": "Blå"})
 EVERY_KIND = [
@@ -56,6 +59,13 @@ def filled(path, batches=EVERY_KIND):
         for facts in batches:
             journal.append(facts)
     return path
+
+
+def slip_in(path, row):
+    """Write a record as another program would that knows the chain."""
+    with closing(sqlite3.connect(path)) as db, db:
+        (last,) = db.execute("SELECT hash FROM facts ORDER BY seq DESC LIMIT 1").fetchone()
+        db.execute("INSERT INTO facts VALUES (?, ?, ?, ?, ?, ?)", row._replace(hash=follow(last, row)))
 
 
 def pairs(batches):
@@ -102,9 +112,12 @@ def test_a_killed_writer_has_written_what_it_acknowledged(path):
     [
         "UPDATE facts SET body = '{}' WHERE seq = 1",
         "DELETE FROM facts",
-        "INSERT OR REPLACE INTO facts VALUES (2, 1, 0, 'shown', '{}')",
-        "INSERT INTO facts VALUES (99, 99, 0, 'shown', '{}')",
-        "INSERT INTO facts VALUES (3, 1, 0, 'shown', '{}')",
+        "INSERT OR REPLACE INTO facts VALUES (2, 1, 0, 'shown', '{}', '')",
+        "INSERT INTO facts VALUES (99, 99, 0, 'shown', '{}', '')",
+        "INSERT INTO facts VALUES (3, 1, 0, 'shown', '{}', '')",
+        "UPDATE meta SET value = '' WHERE key = 'epoch'",
+        "DELETE FROM meta",
+        "INSERT INTO meta VALUES ('winner', 'A')",
     ],
 )
 def test_nothing_is_ever_changed(path, statement):
@@ -144,10 +157,7 @@ def test_held_by_another_program(path):
 def test_another_program_wrote_to_it(path):
     with Journal(path) as journal:
         journal.append([OPENED])
-        other = sqlite3.connect(path)
-        other.execute('INSERT INTO facts VALUES (2, 2, 1.0, \'ready\', \'{"kind":"ready","t":1.0}\')')
-        other.commit()
-        other.close()
+        slip_in(path, Row(2, 2, 1.0, "ready", '{"kind":"ready","t":1.0}'))
         for _ in range(2):
             with pytest.raises(JournalError, match="does not follow the last one"):
                 journal.append([Ready(2.0)])
@@ -258,7 +268,7 @@ def test_looking_while_a_table_writes(path):
 def test_written_by_a_newer_version(path):
     filled(path)
     db = sqlite3.connect(path)
-    db.execute("PRAGMA user_version = 2")
+    db.execute("PRAGMA user_version = 3")
     db.close()
     for read_only in (False, True):
         with pytest.raises(JournalError, match="newer version"):
@@ -305,7 +315,7 @@ def test_truncated(path):
         with pytest.raises(JournalError, match="damaged"):
             Journal(path)
     path.write_bytes(whole[:-100])
-    with Journal(path) as journal, pytest.raises(JournalError, match="cannot be read"):
+    with Journal(path) as journal, pytest.raises(JournalError, match="its hash does not follow"):
         list(journal.read())
     path.write_bytes(whole)
     with Journal(path) as journal:
@@ -335,10 +345,7 @@ def test_a_torn_end_loses_only_what_was_not_acknowledged(path, tmp_path):
 
 def test_a_record_of_another_version(path):
     filled(path, [[OPENED]])
-    db = sqlite3.connect(path)
-    db.execute('INSERT INTO facts VALUES (2, 2, 0, \'dance\', \'{"kind": "dance", "t": 0}\')')
-    db.commit()
-    db.close()
+    slip_in(path, Row(2, 2, 0.0, "dance", '{"kind": "dance", "t": 0}'))
     with Journal(path) as journal, pytest.raises(JournalError, match="record 2 cannot be read"):
         list(journal.read())
 

@@ -124,8 +124,8 @@ def test_settings_do_not_change():
 # faults
 
 
-KIND = 'must be "pi" or "memory" or "none"'
-PATH = 'must be "auto", "none" or a path like "/dev/ttyACM0"'
+KIND = 'must be "pi" or "board" or "memory" or "none"'
+PATH = 'must be "auto", "none", "pins" or a path like "/dev/ttyACM0"'
 MODE = 'must be "automatic" or "ask" or "off"'
 VALUE = "must be text, a number, or true or false"
 
@@ -171,7 +171,7 @@ VALUE = "must be text, a number, or true or false"
         # unknown keys and sections
         ("[web]\nprot = 1", 2, "[web] prot: there is no such key; did you mean port?"),
         ("[wep]\nport = 1", 1, "wep: there is no such section; did you mean web?"),
-        ("port = 1", 1, "port: there is no such key here; it belongs to [board] or [web]"),
+        ("port = 1", 1, "port: there is no such key here; it belongs to [board] or [board_b] or [web]"),
         ("[teams]\nbrightness = 1", 2, "[teams] brightness: there is no such key here; it belongs to [strips]"),
         ("[teams]\nzzzz = 1", 2, "[teams] zzzz: there is no such key; there are: a, b"),
         ("[referee.fouls]\nbead_showing = 'ask'", 2, "[referee.fouls] bead_showing: there is no such key"),
@@ -186,6 +186,7 @@ VALUE = "must be text, a number, or true or false"
         ("[buttons.pins]\nshown = 5", 2, "[buttons.pins] shown: pin 5 is taken by ready"),
         ("[strips]\nkind='pi'\npin=16\n[buttons]\nkind='pi'", 4, "[buttons.pins] toss_a: pin 16 is taken by"),
         ("[buttons]\nkind='pi'\npins = {ready = 10}\n[strips]\nkind='pi'", 3, "[buttons.pins] ready: pin 10 is taken"),
+        ("[strips]\nkind='board'\n[board]\nport='none'", 2, "[strips] kind: is the board's, but [board] port"),
         # what is no TOML
         ("[web]\n\nport 80", 3, "Expected '=' after a key in a key/value pair"),
         ("a", 1, "Expected '=' after a key in a key/value pair"),
@@ -428,3 +429,18 @@ def test_reading_settings_touches_no_hardware():
     code = "import sys, pi_controller.table.settings; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"serial", "gpiozero", "board", "neopixel", "adafruit_pixelbuf"} & set(loaded)
+
+
+def test_the_pis_own_pins_are_no_one_elses(tmp_path):
+    path = tmp_path / "table.toml"
+    path.write_text(
+        "[board]\nport = 'pins'\n[strips]\nkind = 'pi'\n[buttons]\nkind = 'pi'\n[buttons.pins]\nready = 3\n"
+    )
+    with pytest.raises(SettingsError) as error:
+        load(path)
+    told = error.value.what
+    assert "[strips] pin: pin 10 is taken by the MCP3008; 18 is free" in told
+    assert "[buttons.pins] ready: pin 3 is taken by the MPR121" in told
+    path.write_text("[board]\nport = 'pins'\n[strips]\nkind = 'pi'\npin = 18\n[buttons]\nkind = 'pi'\n")
+    assert load(path).referee_settings({}).beads == "judge"  # those pins have no magnetometers
+    assert Settings().referee_settings({}).beads == "mat"

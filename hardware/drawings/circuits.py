@@ -1,0 +1,320 @@
+"""`python hardware/drawings/circuits.py`: draw every circuit with the values of `hardware/circuits.toml`.
+
+Writes `hardware/drawings/circuit-*.svg`. With `--simulate` it prints what ngspice says of them instead.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import simulate
+from power import values as power_values
+from sheet import dot, down, e, line, named, note, part, port, sheet, svg, title, up
+from values import Values, values
+
+from pi_controller.pinmap import pinmap
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HERE = Path(__file__).parent
+
+
+def _input(v: Values, y: float = 0.0) -> tuple[float, float]:
+    """Draw the piezo input and return where its clamped node is."""
+    p = v.piezo
+    e.Crystal().at((0, y)).to((0, y - 2.4)).label("P1\npiezo disc\n27 mm", loc="top", halign="right")
+    e.Ground().at((0, y - 2.4))
+    line((0, y), (2, y))
+    dot((2, y))
+    down("Resistor", (2, y), named("R1", p, "bleed_ohm"), 2.4)
+    part("Resistor", (2, y), (5, y), named("R2", p, "series_ohm"))
+    dot((5, y))
+    up((5, y + 2.2), "3V3")
+    part("Schottky", (5, y), (5, y + 2.2), f"D1a\n{p.label('clamp')}", "bottom")
+    part("Schottky", (5, y - 2.4), (5, y), "D1b", "bottom")
+    e.Ground().at((5, y - 2.4))
+    line((5, y), (7.2, y))
+    dot((7.2, y))
+    down("Capacitor", (7.2, y), named("C1", p, "smooth_farad"), 2.4)
+    return (7.2, y)
+
+
+def passive(v: Values) -> Any:
+    """Draw a pad's piezo input without an amplifier."""
+    q = v.passive
+    with sheet() as drawing:
+        title((-2.2, 4.2), "Piezo input, passive: one for each pad")
+        x, y = _input(v)
+        line((2, 0), (2, 0.4))
+        part("Resistor", (2, 0.4), (2, 2.6), named("R3", q, "bias_high_ohm"), "top")
+        up((2, 2.6), "3V3")
+        line((0, 0), (0, 0.7), (-2.6, 0.7))
+        dot((0, 0))
+        down("Resistor", (-2.6, 0.7), named("R4", q, "bias_low_ohm"), 3.1, "top")
+        part("Resistor", (x, y), (10.2, y), named("R5", q, "pole_ohm"))
+        dot((10.2, y))
+        down("Capacitor", (10.2, y), named("C2", q, "pole_farad"), 2.4)
+        line((10.2, y), (11.4, y))
+        port((11.4, y), f"ADC pin\nGPIO{pinmap().board.adc_pins[0]} to {pinmap().board.adc_pins[-1]}")
+        note((-2.6, -4.0), "R3 and R4 rest the pin at half the supply, 2048 of 4095. R2 and C1, R5 and C2: two poles.")
+    return drawing
+
+
+def amplifier(v: Values) -> Any:
+    """Draw a pad's piezo input with its amplifier, and the half supply that all share."""
+    a, r = v.amplifier, v.reference
+    with sheet() as drawing:
+        title((-2.2, 5.0), "Piezo input with amplifier: one for each pad, the half supply once")
+        x, y = _input(v)
+        part("Resistor", (x, y), (10, y), named("R3", a, "input_ohm"))
+        dot((10, y))
+        down("Capacitor", (10, y), named("C2", a, "node_farad"), 2.4)
+        part("Resistor", (10, y), (13, y), named("R4", a, "inner_ohm"))
+        dot((13, y))
+        op = e.Opamp(leads=True).at((13.6, y)).anchor("in1").label(f"U1a\n{v.op_amp.label('chip')}", loc="bottom")
+        line((13, y), (13.6, y))
+        out = (op.out[0], op.out[1])
+        part("Capacitor", (13, 1.7), (out[0], 1.7), named("C3", a, "feedback_farad"))
+        line((13, y), (13, 1.7))
+        line((10, y), (10, 3.6))
+        part("Resistor", (10, 3.6), (out[0], 3.6), named("R5", a, "feedback_ohm"))
+        line((out[0], 3.6), out)
+        dot((out[0], 1.7))
+        dot(out)
+        part("Resistor", out, (out[0] + 3, out[1]), named("R6", a, "output_ohm"))
+        end = (out[0] + 3, out[1])
+        dot(end)
+        down("Capacitor", end, named("C4", a, "output_farad"), 2.0)
+        line(end, (end[0] + 0.9, end[1]))
+        port((end[0] + 0.9, end[1]), "ADC pin")
+        plus = (op.in2[0], op.in2[1])
+        line(plus, (13, plus[1]), (13, -3.0))
+        port((13, -3.0), "HALF", "right")
+        # the half supply
+        up((1.2, -5.2), "3V3")
+        part("Resistor", (1.2, -5.2), (1.2, -7.4), named("R7", r, "high_ohm"), "bottom")
+        dot((1.2, -7.4))
+        down("Resistor", (1.2, -7.4), named("R8", r, "low_ohm"), 2.2)
+        line((1.2, -7.4), (4.4, -7.4))
+        dot((4.4, -7.4))
+        down("Capacitor", (4.4, -7.4), named("C5", r, "steady_farad"), 2.2)
+        line((4.4, -7.4), (6.2, -7.4))
+        port((6.2, -7.4), "HALF")
+        up((11.2, -5.2), "3V3")
+        down("Capacitor", (11.2, -5.2), named("C6", v.op_amp, "decouple_farad"), 2.2)
+        note(
+            (13.4, -5.2),
+            f"C6 at pins 4 and 11 of U1, C3 close to it.\nOne {v.op_amp.label('chip')} has four amplifiers.",
+        )
+        note((13.4, -6.6), "Gain R5 / (R2 + R3), upside down:\na stroke rings, so that costs nothing.")
+    return drawing
+
+
+def hold(v: Values) -> Any:
+    """Draw the peak hold."""
+    h = v.hold
+    with sheet() as drawing:
+        title((-1.2, 2.4), "Peak hold: one for each pad, only with the MCP3008 on the Pi")
+        op = e.Opamp(leads=True).at((1.6, 0)).flip().anchor("in2").label("U2a\nMCP6004", loc="bottom")
+        plus, minus, out = ((p[0], p[1]) for p in (op.in2, op.in1, op.out))
+        line((0.4, plus[1]), plus)
+        port((0.4, plus[1]), "amplifier\n(R6 left out)", "left")
+        part("Diode", out, (out[0] + 2.4, out[1]), f"D2\n{h.label('diode')}")
+        node = (out[0] + 2.4, out[1])
+        dot(node)
+        line(minus, (minus[0], minus[1] - 1.6), (node[0], minus[1] - 1.6), node)
+        far = (node[0] + 1.6, node[1])
+        line(node, far, (far[0] + 2.6, far[1]), (far[0] + 4.2, far[1]))
+        dot(far)
+        dot((far[0] + 2.6, far[1]))
+        part("Capacitor", far, (far[0], far[1] - 2.4), named("C7", h, "hold_farad"), "bottom")
+        part("Resistor", (far[0] + 2.6, far[1]), (far[0] + 2.6, far[1] - 2.4), named("R9", h, "decay_ohm"), "bottom")
+        line((far[0], far[1] - 2.4), (far[0] + 2.6, far[1] - 2.4))
+        dot((far[0] + 1.3, far[1] - 2.4))
+        line((far[0] + 1.3, far[1] - 2.4), (far[0] + 1.3, far[1] - 3.0))
+        port((far[0] + 1.3, far[1] - 3.0), "HALF", "right")
+        port((far[0] + 4.2, far[1]), "MCP3008\nchannel 0 to 3")
+        ms = 1e3 * h["decay_ohm"] * h["hold_farad"]
+        note((-1.2, -5.4), f"R9 C7: {ms:.0f} ms. The diode is inside the loop,\nso its drop costs a feather nothing.")
+    return drawing
+
+
+def fsr(v: Values) -> Any:
+    """Draw the force sensor's divider."""
+    with sheet() as drawing:
+        title((-2.4, 4.6), "Force sensor instead of the piezo")
+        up((0, 3.4), "3V3")
+        part("ResistorVar", (0, 3.4), (0, 1), f"RF\n{v.fsr.label('sensor')}", "bottom")
+        dot((0, 1))
+        down("Resistor", (0, 1), named("R1", v.fsr, "divider_ohm"), 2.4)
+        line((0, 1), (2.6, 1), (4.2, 1))
+        dot((2.6, 1))
+        down("Capacitor", (2.6, 1), named("C1", v.fsr, "smooth_farad"), 2.4)
+        port((4.2, 1), "ADC pin")
+        note(
+            (-2.4, -2.9),
+            'The plate\'s weight and some preload rest it near the\nmiddle. Setting: [strikes] sensor = "fsr"',
+        )
+    return drawing
+
+
+def _chip(at: tuple[float, float], left: str, right: str, name: str, height: float = 4.0) -> Any:
+    """Draw a chip with its middle at `at`; pins by name, from the top down, "-" for none. Anchors are l0.., r0.."""
+    pins: list[Any] = []
+    for side, names in (("left", left.split()), ("right", right.split())):
+        pins += [
+            e.IcPin(name=n, side=side, slot=f"{len(names) - i}/{len(names)}", anchorname=f"{side[0]}{i}")
+            for i, n in enumerate(names)
+            if n != "-"
+        ]
+    chip = e.Ic(pins=pins, size=(3.2, height), leadlen=0.5, lsize=12).theta(0).at(at).anchor("center")
+    note((at[0], at[1] + height / 2 + 0.15), name, 12, ("center", "bottom"))
+    return chip
+
+
+def _pin(chip: Any, name: str) -> tuple[float, float]:
+    point = getattr(chip, name)
+    return (point[0], point[1])
+
+
+def bus(v: Values) -> Any:
+    """Draw the I2C bus: board, touch chip, one multiplexer of three with one magnetometer of eight."""
+    b, found = pinmap().board, v.bus
+    first, last = b.tca9548a_addresses[0], b.tca9548a_addresses[-1]
+    data, clock, top = 0.5, -0.5, 3.6
+    with sheet() as drawing:
+        title((-2.2, 5.4), f"I2C bus, {b.i2c['hz'] // 1000} kHz")
+        board = _chip((0, 0), "", f"3V3 GPIO{b.i2c['sda']} GPIO{b.i2c['scl']} GND", "RP2040 board")
+        line(_pin(board, "r0"), (3.2, 1.5), (3.2, top), (21.6, top))
+        line(_pin(board, "r1"), (15.4, data))
+        line(_pin(board, "r2"), (15.4, clock))
+        e.Ground().theta(0).at(_pin(board, "r3"))
+        for x, y, name, label in ((4.6, data, "R1", "data_pullup_ohm"), (6.6, clock, "R2", "clock_pullup_ohm")):
+            dot((x, top))
+            part("Resistor", (x, top), (x, y), named(name, found, label), "bottom")
+            dot((x, y))
+        address = f"MPR121\n0x{b.mpr121_address:02X}"
+        touch = _chip((11.0, -6.2), "3V3 SDA SCL GND", "ELE0 ... ELE11 -", address)
+        for x, y, pin in ((8.6, top, "l0"), (8.3, data, "l1"), (8.0, clock, "l2")):
+            dot((x, y))
+            line((x, y), (x, _pin(touch, pin)[1]), _pin(touch, pin))
+        e.Ground().theta(0).at(_pin(touch, "l3"))
+        note((13.4, -5.2), f"{pinmap().pads.count * len(pinmap().touch.strips)} touch strips")
+        mux = _chip(
+            (17.5, 0), "3V3 SDA SCL GND", "SD0 SC0 ... SC7", f"TCA9548A, one of 3\n0x{first:02X} to 0x{last:02X}"
+        )
+        line((15.4, data), _pin(mux, "l1"))
+        line((15.4, clock), _pin(mux, "l2"))
+        line((15.1, 1.5), _pin(mux, "l0"))
+        line((15.1, 1.5), (15.1, top))
+        dot((15.1, top))
+        e.Ground().theta(0).at(_pin(mux, "l3"))
+        sensor = _chip((24.4, 0), "VCC SDA SCL GND", "", f"QMC5883L, one of 8\n0x{b.qmc5883l_address:02X}")
+        line((21.6, top), (21.6, 1.5), _pin(sensor, "l0"))
+        line(_pin(mux, "r0"), (20.4, 1.5), (20.4, 0.5), _pin(sensor, "l1"))
+        line(_pin(mux, "r1"), (20.0, 0.5), (20.0, -0.5), _pin(sensor, "l2"))
+        e.Ground().theta(0).at(_pin(sensor, "l3"))
+        note(
+            (-2.2, -9.2),
+            "R1 and R2 stand at the board, beside the pull-ups that the modules carry (10 kΩ, magnetometers 4.7 kΩ).\n"
+            "Measure SDA and SCL to 3V3 without power: below 1 kΩ with a channel open is too strong for a pin.",
+        )
+    return drawing
+
+
+def strip(v: Values) -> Any:
+    """Draw the strip's supply and level shifter."""
+    s, pixels, power = v.shifter, pinmap().lights.count, power_values().supply
+    with sheet() as drawing:
+        title((-1.6, 3.4), "Light strip: own supply, fed at both ends, level shifter at the first pixel")
+        supply = _chip((0, 0), "", "+5V - - GND", f"5 V supply, {power.amp:g} A", 3.2)
+        plus, ground = _pin(supply, "r0"), _pin(supply, "r3")
+        part("Fuse", plus, (5.4, plus[1]), f"F1\n{power.fuse_amp:g} A")
+        line((5.4, plus[1]), (23.4, plus[1]))
+        line(ground, (24.2, ground[1]))
+        chip = _chip((11.0, -5.6), "1A 1OE - VCC", "1Y - - GND", f"U1 {s.label('chip')}", 3.2)
+        for x, part_of, name, label in ((6.4, v.supply, "C1", "store_farad"), (11.4, s, "C2", "decouple_farad")):
+            dot((x, plus[1]))
+            dot((x, ground[1]))
+            part("Capacitor", (x, plus[1]), (x, ground[1]), named(name, part_of, label), "bottom")
+        for x, pin, rail in ((8.6, "l3", plus), (13.6, "r3", ground)):
+            dot((x, rail[1]))
+            line((x, rail[1]), (x, _pin(chip, pin)[1]), _pin(chip, pin))
+        line((3.4, _pin(chip, "l0")[1]), _pin(chip, "l0"))
+        port(
+            (3.4, _pin(chip, "l0")[1]),
+            f"Pi GPIO{pinmap().pi.strip_pin}, or board\nGPIO{pinmap().board.strip_pin}",
+            "left",
+        )
+        low = _pin(chip, "l1")
+        line(low, (low[0] - 0.6, low[1]), (low[0] - 0.6, low[1] - 0.6))
+        e.Ground().theta(0).at((low[0] - 0.6, low[1] - 0.6))
+        out = _pin(chip, "r0")
+        part("Resistor", (14.0, out[1]), (16.6, out[1]), named("R1", s, "data_ohm"))
+        line(out, (14.0, out[1]))
+        pix = _chip((20.6, -5.6), "DIN +5V GND", "- +5V GND", f"WS2812, {pixels} pixels", 3.2)
+        line((16.6, out[1]), (16.6, _pin(pix, "l0")[1]), _pin(pix, "l0"))
+        for x, pin, rail in ((17.2, "l1", plus), (17.8, "l2", ground), (23.4, "r1", plus), (24.2, "r2", ground)):
+            dot((x, rail[1]))
+            line((x, rail[1]), (x, _pin(pix, pin)[1]), _pin(pix, pin))
+        dot((3.4, ground[1]))
+        line((3.4, ground[1]), (3.4, -2.9))
+        port((3.4, -2.9), "GND of the Pi or board", "left")
+        note(
+            (-1.6, -8.2),
+            "U1: inputs 2A, 3A, 4A to GND, 2OE, 3OE, 4OE to 5 V.\n"
+            "The Pi has its own supply; only GND and the data wire join the two.",
+        )
+    return drawing
+
+
+def button(v: Values) -> Any:
+    """Draw a button."""
+    b = v.button
+    with sheet() as drawing:
+        title((-1.4, 2.4), "Button: one for each, on the Pi")
+        e.Button().at((0, 0)).to((0, -2.2)).label("S1", loc="top")
+        e.Ground().at((0, -2.2))
+        line((0, 0), (1.2, 0))
+        part("Resistor", (1.2, 0), (4.0, 0), named("R1", b, "series_ohm"))
+        dot((4.0, 0))
+        down("Capacitor", (4.0, 0), named("C1", b, "smooth_farad"), 2.2)
+        line((4.0, 0), (5.6, 0))
+        port((5.6, 0), "GPIO pin")
+        note(
+            (-1.4, -3.6),
+            "The pin's own pull-up, some 50 kΩ, is on. R1 and C1\nstand at the Pi, against what a long cable picks up.",
+        )
+    return drawing
+
+
+DRAWINGS: dict[str, Callable[[Values], Any]] = {
+    "piezo-passive": passive,
+    "piezo-amplifier": amplifier,
+    "peak-hold": hold,
+    "force-sensor": fsr,
+    "bus": bus,
+    "strip": strip,
+    "button": button,
+}
+
+
+def drawn_one(v: Values, name: str) -> str:
+    """Return the SVG of a circuit."""
+    return svg(DRAWINGS[name](v))
+
+
+def main(arguments: list[str]) -> int:
+    """Write the drawings, or with --simulate print the figures."""
+    if "--simulate" in arguments:
+        return simulate.main()
+    for name in DRAWINGS:
+        (HERE / f"circuit-{name}.svg").write_text(drawn_one(values(), name), "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,174 @@
+"""The mat as it is built: what `[build]` in the pin map says, and every piece that follows from it. Lengths in mm.
+
+x to the right as the hider sees it, y away from the hider, z up from the top of the cover, as in the pin map.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from pi_controller.pinmap import pinmap
+
+HARDWARE = Path(__file__).parent.parent
+
+
+class Build(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[build]` of the pin map."""
+
+    cover_mm: float
+    plate_mm: float
+    foam_mm: float
+    slat_mm: float
+    base_mm: float
+    chip_mm: float
+    clear_mm: float
+    rim_mm: float
+    channel_mm: float
+    service_mm: float
+    strip_gap_mm: float
+    foam_hole_mm: float
+    disc_mm: float
+    module_mm: tuple[float, float]
+
+    @property
+    def chip_z(self) -> float:
+        """Where the stack puts the middle of a magnetometer's chip; the pin map's depth, or the stack is wrong."""
+        return self.base_top + self.chip_mm
+
+    @property
+    def base_top(self) -> float:
+        """The top of the base."""
+        return -(self.cover_mm + self.plate_mm + self.foam_mm + self.slat_mm)
+
+
+class Box(NamedTuple):
+    """An upright rectangle."""
+
+    left: float
+    near: float
+    right: float
+    far: float
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and depth."""
+        return self.right - self.left, self.far - self.near
+
+
+@cache
+def build() -> Build:
+    """Return `[build]`."""
+    return msgspec.convert(tomllib.loads((HARDWARE / "pinmap.toml").read_text("utf-8"))["build"], Build)
+
+
+def around(x: float, y: float, width: float, depth: float) -> Box:
+    """Return the rectangle with its middle at (x, y)."""
+    return Box(x - width / 2, y - depth / 2, x + width / 2, y + depth / 2)
+
+
+def pads() -> range:
+    """Return the pads' numbers."""
+    return range(1, pinmap().pads.count + 1)
+
+
+def plate(pad: int) -> Box:
+    """Return the plate of a pad."""
+    maps = pinmap().pads
+    return around(*maps.centre(pad), maps.width_mm, maps.depth_mm)
+
+
+def well() -> Box:
+    """Return the space that the plates lie in: all of them and what is clear around."""
+    first, last, clear = plate(1), plate(pinmap().pads.count), build().clear_mm
+    return Box(first.left - clear, first.near - clear, last.right + clear, first.far + clear)
+
+
+def outline() -> Box:
+    """Return the outline of the mat: the base."""
+    inner, built = well(), build()
+    rim = built.rim_mm
+    return Box(inner.left - rim, inner.near - built.service_mm - rim, inner.right + rim, inner.far + rim)
+
+
+def service() -> Box:
+    """Return the inside of the tray along the hiders' edge."""
+    inner, near = well(), well().near
+    return Box(inner.left, near - build().service_mm, inner.right, near)
+
+
+def strips(pad: int) -> list[Box]:
+    """Return the touch strips of a pad, the hider's first."""
+    at, count, gap = plate(pad), len(pinmap().touch.strips), build().strip_gap_mm
+    deep = pinmap().pads.depth_mm / count
+    return [
+        Box(at.left + gap / 2, at.near + n * deep + gap / 2, at.right - gap / 2, at.near + (n + 1) * deep - gap / 2)
+        for n in range(count)
+    ]
+
+
+def columns() -> list[float]:
+    """Return the x of the columns of magnetometers, from the pad's centre."""
+    return sorted({x for x, _ in pinmap().magnetometers.offsets_mm})
+
+
+def channels() -> list[Box]:
+    """Return the channels of the whole mat, from the left."""
+    half, near, far = build().channel_mm / 2, well().near, outline().far
+    return [
+        Box(pinmap().pads.centre(pad)[0] + x - half, near, pinmap().pads.centre(pad)[0] + x + half, far)
+        for pad in pads()
+        for x in columns()
+    ]
+
+
+def slats() -> list[Box]:
+    """Return the boards between the channels, from the left."""
+    ways, out = channels(), outline()
+    lefts = [out.left, *(way.right for way in ways)]
+    rights = [*(way.left for way in ways), out.right]
+    return [Box(left, ways[0].near, right, out.far) for left, right in zip(lefts, rights, strict=True)]
+
+
+def dividers() -> list[Box]:
+    """Return the battens between neighbouring plates, on the slats, as high as foam and plate."""
+    clear = build().clear_mm
+    return [
+        Box(plate(pad).right + clear, well().near, plate(pad + 1).left - clear, well().far) for pad in list(pads())[:-1]
+    ]
+
+
+def pieces() -> list[tuple[str, int, str, str]]:
+    """Return what is to be cut: name, how many, size, and of what."""
+    built, out, maps = build(), outline(), pinmap()
+    high = built.plate_mm + built.foam_mm
+    wall = built.slat_mm + built.foam_mm
+    wide, deep = out.size
+    found = [
+        ("base", 1, _size(wide, deep, built.base_mm), "plywood"),
+        ("plate", maps.pads.count, _size(maps.pads.width_mm, maps.pads.depth_mm, built.plate_mm), "plywood, stiff"),
+        ("lid of the tray", 1, _size(wide, built.service_mm + built.rim_mm, built.plate_mm), "plywood"),
+        ("foam", maps.pads.count, _size(maps.pads.width_mm, maps.pads.depth_mm, built.foam_mm), "camping mat, PE"),
+    ]
+    sizes = [(round(slat.right - slat.left, 1), slat.far - slat.near) for slat in slats()]
+    names = {sizes[0]: "slat, at the ends", sizes[1]: "slat, under a pad's middle", sizes[2]: "slat, between pads"}
+    found += [(name, sizes.count(size), _size(*size, built.slat_mm), "plywood or MDF") for size, name in names.items()]
+    divider = dividers()[0].size
+    found += [
+        ("divider", len(dividers()), _size(*divider, high), "wood"),
+        ("rim, far edge", 1, _size(wide, built.rim_mm, high), "wood"),
+        ("rim, left and right", 2, _size(built.rim_mm, well().far - well().near, high), "wood"),
+        ("tray's wall, hiders' edge", 1, _size(wide, built.rim_mm, wall), "wood"),
+        ("tray's wall, left and right", 2, _size(built.rim_mm, built.service_mm, wall), "wood"),
+        ("post under the lid", maps.pads.count, _size(built.channel_mm, built.rim_mm, wall), "wood"),
+        ("cover", 1, _size(wide, deep, built.cover_mm), "felt, and as much more as is tucked under"),
+    ]
+    return found
+
+
+def _size(width: float, depth: float, height: float) -> str:
+    return f"{width:g} x {depth:g} x {height:g}"

@@ -1,0 +1,142 @@
+"""Netlists for ngspice, made from the values of the circuits: what is drawn is what is simulated.
+
+Every netlist ends where the converter reads, at node `adc`. Nodes: `disc` the piezo's hot end, `node` the clamped one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from values import Values
+
+Input = Literal["passive", "amplifier"]
+INPUTS: tuple[Input, ...] = ("passive", "amplifier")
+START_S = 1e-3
+"""When a stroke begins."""
+
+
+def ring(v: Values, volt: float) -> str:
+    """Return the source of a stroke: a ringing that dies away, `volt` high at first, open circuit."""
+    disc = v.model["disc"]
+    return f"SIN(0 {volt:g} {disc['ring_hz']:g} {START_S:g} {1 / disc['ring_decay_s']:g})"
+
+
+def slap(v: Values, volt: float) -> str:
+    """Return the source of a slap: one half wave."""
+    width = v.model["disc"]["slap_s"]
+    points = ((0.0, 0.0), (0.15, 0.45), (0.3, 0.81), (0.5, 1.0), (0.7, 0.81), (0.85, 0.45), (1.0, 0.0))
+    return "PWL(" + " ".join(f"{START_S + width * t:g} {volt * y:g}" for t, y in points) + ")"
+
+
+def piezo(v: Values, kind: Input, source: str = "", leaky: bool = False) -> list[str]:
+    """Return a pad's piezo input; `source` drives the disc, `leaky` takes every leak and offset at its worst."""
+    p, disc, adc = v.piezo, v.model["disc"], v.model["adc"]
+    lines = [
+        f"Vdd vdd 0 {v.supply_volt:g}",
+        f"Vdisc force 0 DC 0 AC 1 {source}",
+        f"Cdisc force disc {disc['farad']:g}",
+        f"Rbleed disc 0 {p['bleed_ohm']:g}",
+        f"Rseries disc node {p['series_ohm']:g}",
+        f"Csmooth node 0 {p['smooth_farad']:g}",
+        "Dup node up SCHOTTKY",
+        "Vup up vdd 0",  # an ammeter
+        "Ddown 0 node SCHOTTKY",
+        _schottky(v),
+    ]
+    if leaky:
+        lines += [f"Ileak node 0 {v.model['schottky']['leak_amp']:g}"]
+    if kind == "amplifier":
+        return lines + amplifier(v, leaky)
+    q = v.passive
+    if leaky:
+        lines += [f"Ipin adc 0 {adc['leak_amp']:g}"]
+    return [
+        *lines,
+        f"Rhigh vdd disc {q['bias_high_ohm']:g}",
+        f"Rlow disc 0 {q['bias_low_ohm']:g}",
+        f"Rpole node adc {q['pole_ohm']:g}",
+        f"Cpole adc 0 {q['pole_farad']:g}",
+    ]
+
+
+def amplifier(v: Values, leaky: bool = False) -> list[str]:
+    """Return the amplifier between `node` and `adc`, with the half supply it works around."""
+    a, r = v.amplifier, v.reference
+    offset = v.model["op_amp"]["offset_volt"] if leaky else 0.0
+    return [
+        f"Rrh vdd half {r['high_ohm']:g}",
+        f"Rrl half 0 {r['low_ohm']:g}",
+        f"Crs half 0 {r['steady_farad']:g}",
+        f"Voff half plus {offset:g}",
+        f"Rin node mid {a['input_ohm']:g}",
+        f"Cmid mid 0 {a['node_farad']:g}",
+        f"Rinner mid minus {a['inner_ohm']:g}",
+        f"Rback mid out {a['feedback_ohm']:g}",
+        f"Cback minus out {a['feedback_farad']:g}",
+        *op_amp(v, "a", "plus", "minus", "out"),
+        f"Rout out adc {a['output_ohm']:g}",
+        f"Cout adc 0 {a['output_farad']:g}",
+    ]
+
+
+def op_amp(v: Values, name: str, plus: str, minus: str, out: str) -> list[str]:
+    """Return an operational amplifier with its bandwidth, slew rate and rails, from `plus` and `minus` to `out`."""
+    m = v.model["op_amp"]
+    farad = 1e-9
+    gm, most = 2 * 3.141592653589793 * m["bandwidth_hz"] * farad, m["slew_volt_s"] * farad
+    room = m["headroom_volt"]
+    return [
+        f"B{name} 0 x{name} I={most:g}*tanh({gm:g}*(V({plus})-V({minus}))/{most:g})",
+        f"C{name} x{name} 0 {farad:g}",
+        f"R{name} x{name} 0 {m['gain'] / gm:g}",
+        f"Dh{name} x{name} h{name} LIMIT{name}",
+        f"Dl{name} l{name} x{name} LIMIT{name}",
+        f"Vh{name} vdd h{name} {0.1:g}",  # the diodes keep it from winding up beyond the rails
+        f"Vl{name} l{name} 0 {0.1:g}",
+        f"Bo{name} {out} 0 V=min(max(V(x{name}), {room:g}), V(vdd)-{room:g})",
+        f".model LIMIT{name} D(IS=1e-12 N=0.1)",
+    ]
+
+
+def hold(v: Values, source: str = "") -> list[str]:
+    """Return amplifier and peak hold; the converter reads node `held`."""
+    h, d = v.hold, v.model["silicon"]
+    return [
+        *piezo(v, "amplifier", source),
+        *op_amp(v, "h", "out", "held", "drive"),
+        "Dhold drive held SILICON",
+        f".model SILICON D(IS={d['saturation_amp']:g} N={d['emission']:g} RS={d['series_ohm']:g})",
+        f"Chold held half {h['hold_farad']:g}",
+        f"Rhold held half {h['decay_ohm']:g}",
+    ]
+
+
+def fsr(v: Values, ohm: float, then_ohm: float) -> list[str]:
+    """Return the force sensor's divider; the sensor goes from `ohm` to `then_ohm` at START_S."""
+    p = v.fsr
+    force = f"(time < {START_S:g} ? {ohm:g} : {then_ohm:g})"
+    return [
+        f"Vdd vdd 0 {v.supply_volt:g}",
+        f"Bfsr vdd adc I=V(vdd,adc)/{force}",
+        f"Rdivider adc 0 {p['divider_ohm']:g}",
+        f"Csmooth adc 0 {p['smooth_farad']:g}",
+    ]
+
+
+def bus(v: Values, pullup_ohm: float, farad: float) -> list[str]:
+    """Return one line of the I2C bus, let go at START_S."""
+    m = v.model["bus"]
+    return [
+        f"Vdd vdd 0 {v.supply_volt:g}",
+        f"Rpull vdd adc {pullup_ohm:g}",
+        f"Cline adc 0 {farad:g}",
+        f"Bpin adc 0 I=time < {START_S:g} ? V(adc)*{m['sink_amp'] / m['low_volt']:g} : 0",
+    ]
+
+
+def _schottky(v: Values) -> str:
+    m = v.model["schottky"]
+    return (
+        f".model SCHOTTKY D(IS={m['saturation_amp']:g} N={m['emission']:g} RS={m['series_ohm']:g} CJO={m['farad']:g})"
+    )

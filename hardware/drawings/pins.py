@@ -1,0 +1,182 @@
+"""The pages of tables: `pins.md`, every pin, address and channel, and `cutting.md`, every piece of the mat."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from geometry import build, pieces
+from gpiozero.pins.pi import PiBoardInfo
+
+from pi_controller.calibration.senses import magnetometer_name
+from pi_controller.pinmap import pinmap
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+PI_3B = 0xA02082
+"""A Pi's revision; its 40 pins are those of every Pi with 40."""
+MADE = "Made from [`pinmap.toml`](pinmap.toml) by `python hardware/drawings/mat.py`; change that file, not this page."
+BOARDS = (
+    # board; what it calls GPIO26 to 29, the two bus pins, the pin of the strip; what to know
+    ("Adafruit KB2040", "A0, A1, A2, A3", "D4, D5", "D6", "fits"),
+    ("Waveshare RP2040-Zero", "26, 27, 28, 29", "4, 5", "6", "fits"),
+    ("Adafruit ItsyBitsy RP2040", "A0, A1, A2, A3", "D4, D3", "D7", "fits"),
+    ("Adafruit QT Py RP2040", "A3, A2, A1, A0", "MI, RX", "SCK", "fits; the analogue labels run the other way"),
+    ("Adafruit Feather RP2040", "A0, A1, A2, A3", "not out", "D4", "only with the bus on other pins, see below"),
+    ("Raspberry Pi Pico", "26, 27, 28 only", "GP4, GP5", "GP6", "no: the fourth pad has no pin"),
+)
+"""For the pins that the pin map has now; a test says when they change."""
+FEATHER = (
+    "The Feather has GPIO2 and 3 (SDA, SCL) where these have 4 and 5. They belong to the other of the RP2040's two bus "
+    "controllers: it needs `i2c` in the pin map, `SDA` and `SCL` in `board.py`, and `machine.I2C(1, ...)` instead of 0."
+)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table in Markdown."""
+    lines = [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
+    lines += [f"| {' | '.join(str(cell) for cell in row)} |" for row in rows]
+    return "\n".join(lines)
+
+
+def header_pin(gpio: int) -> str:
+    """Return which of the 40 pins of a Pi's header bears GPIO number `gpio`."""
+    header, pin = next(iter(PiBoardInfo.from_revision(PI_3B).find_pin(f"GPIO{gpio}")))
+    assert header.name == "J8"
+    return str(pin.number)
+
+
+def board_tables() -> Iterator[str]:
+    """Yield the mat board's part of the page."""
+    maps = pinmap()
+    board = maps.board
+    yield "## The mat board (RP2040)"
+    rows: list[tuple[object, ...]] = [
+        (f"GPIO{pin}", f"ADC{n}", f"piezo of pad {n + 1}") for n, pin in enumerate(board.adc_pins)
+    ]
+    rows += [
+        (f"GPIO{board.i2c['sda']}", "I2C data", "touch board and multiplexers"),
+        (f"GPIO{board.i2c['scl']}", "I2C clock", f"{board.i2c['hz'] // 1000} kHz"),
+        (f"GPIO{board.strip_pin}", "data", 'light strips, where the board drives them: `[strips] kind = "board"`'),
+    ]
+    yield table(("pin", "is", "goes to"), rows)
+    yield (
+        f"Each piezo is sampled {board.sample_hz} times a second with {board.adc_bits} bits, in frames of "
+        f"{board.block_samples}; touch {board.touch_hz}, magnetometers {board.magnet_hz} times a second."
+    )
+    first, last = board.adc_pins[0], board.adc_pins[-1]
+    bus = f"GPIO{board.i2c['sda']}, {board.i2c['scl']}"
+    yield "What they are called on a board, pad 1 first. From memory, not from boards in the hand: compare with yours."
+    yield table(("board", f"GPIO{first} to {last}", bus, f"GPIO{board.strip_pin}", ""), BOARDS)
+    yield FEATHER
+    yield "## The bus"
+    chips: list[tuple[object, ...]] = [("MPR121", f"0x{board.mpr121_address:02X}", "ADDR to ground; 12 touch strips")]
+    chips += [
+        (
+            f"TCA9548A, {n}",
+            f"0x{address:02X}",
+            f"magnetometers {8 * n - 7} to {8 * n}; A0 to A2 = {(address - 0x70):03b}, A2 first",
+        )
+        for n, address in enumerate(board.tca9548a_addresses, 1)
+    ]
+    chips.append(
+        (
+            "QMC5883L, each",
+            f"0x{board.qmc5883l_address:02X}",
+            "behind its own channel; the P variant answers at 0x2C and does not fit",
+        )
+    )
+    yield table(("chip", "address", ""), chips)
+
+
+def sensor_tables() -> Iterator[str]:
+    """Yield the touch strips and the magnetometers."""
+    maps = pinmap()
+    yield "## Touch strips"
+    strips = maps.touch.strips
+    yield table(
+        ("pad", *strips),
+        [(pad, *((pad - 1) * len(strips) + n for n in range(len(strips)))) for pad in range(1, maps.pads.count + 1)],
+    )
+    yield (
+        "Inputs ELE0 to ELE11 of the MPR121. The doctor and the calibration count strips from 1: strip n is ELE(n - 1)."
+    )
+    yield "## Magnetometers"
+    rows: list[tuple[object, ...]] = []
+    for index, (x, y, _) in enumerate(maps.magnetometer_positions()):
+        address = maps.board.tca9548a_addresses[index // 8]
+        name = magnetometer_name(index).split("(")[1].rstrip(")")
+        rows.append((index + 1, name, f"0x{address:02X}", index % 8, f"{x:g}", f"{y:g}"))
+    yield table(("number", "where", "multiplexer", "channel", "x, mm", "y, mm"), rows)
+    yield (
+        f"Chips {maps.magnetometers.depth_mm:g} mm below the top of the cover, chip up, x to the hider's right, y away "
+        "from the hider. A module that is turned makes the beads near it doubtful, or wrong."
+    )
+
+
+def pi_tables() -> Iterator[str]:
+    """Yield the Pi's pins and the order of the lights."""
+    maps = pinmap()
+    yield "## The Raspberry Pi"
+    rows: list[tuple[object, ...]] = [
+        (f"GPIO{maps.pi.strip_pin}", header_pin(maps.pi.strip_pin), "light strips, through the level shifter")
+    ]
+    rows += [
+        (
+            f"GPIO{pin}",
+            header_pin(pin),
+            f"button {name}" + ("" if n < 4 else ": slahal; off unless the settings name it"),
+        )
+        for n, (name, pin) in enumerate(maps.pi.buttons.items())
+    ]
+    yield table(("pin", "on the header", "is"), rows)
+    yield "Each button goes from its pin to ground. Ground is on the header's pins 6, 9, 14, 20, 25, 30, 34 and 39."
+    yield "## The Raspberry Pi without a mat board"
+    yield (
+        'With `[board] port = "pins"` the Pi reads piezos and touch strips itself: slower, and without magnetometers. '
+        "The strip then needs another pin than the converter's."
+    )
+    converter, touch = maps.pi.mcp3008, maps.pi.mpr121
+    names = ("select", "data in (DOUT)", "data out (DIN)", "clock")
+    rows = [
+        (f"GPIO{pin}", header_pin(pin), f"MCP3008, {name}") for pin, name in zip(converter.pins, names, strict=True)
+    ]
+    rows += [
+        (f"GPIO{pin}", header_pin(pin), f"MPR121, {name}, address 0x{touch.address:02X}")
+        for pin, name in zip(touch.pins, ("data", "clock"), strict=True)
+    ]
+    yield table(("pin", "on the header", "is"), rows)
+    channels = ", ".join(f"CH{channel} pad {pad}" for pad, channel in enumerate(converter.channels, 1))
+    yield f"Channels of the MCP3008: {channels}; {converter.bits} bits."
+    yield "## The lights"
+    lights = maps.lights
+    first, told = 0, []
+    for name, count, what in (
+        ("A", lights.a, "A's long sticks"),
+        ("B", lights.b, "B's long sticks"),
+        ("middle", lights.middle, "sticks in the middle"),
+        ("short", lights.short, "short sticks: A's from one end, B's from the other"),
+    ):
+        told.append((name, f"{first} to {first + count - 1}", count, what))
+        first += count
+    yield table(("row", "pixels", "count", "shows"), told)
+    yield f"{lights.count} WS2812 pixels on one line of data, in this order ([drawing](drawings/lights.svg))."
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each page."""
+    parts = ["# Pins, addresses, channels", MADE, *board_tables(), *sensor_tables(), *pi_tables()]
+    yield "pins.md", "\n\n".join(parts) + "\n"
+    built, depth = build(), pinmap().magnetometers.depth_mm
+    stack = " + ".join(f"{part:g}" for part in (built.cover_mm, built.plate_mm, built.foam_mm, built.slat_mm))
+    cutting = [
+        "# Cutting list",
+        MADE,
+        table(("piece", "how many", "width x depth x height, mm", "of"), pieces()),
+        (
+            f"Cover, plate, foam and slat ({stack} mm) less {built.chip_mm:g} mm for tape, module and half a chip put "
+            f"the chips {depth:g} mm below the surface. Where your wood or foam is thinner, put card under the slats."
+        ),
+        "Drawings: [the mat](drawings/mat.svg), [a pad cut through](drawings/pad-section.svg).",
+    ]
+    yield "cutting.md", "\n\n".join(cutting) + "\n"

@@ -1,0 +1,211 @@
+"""`python hardware/drawings/simulate.py`: what the circuits do by ngspice, beside what they must do.
+
+The limits are those of `hardware/circuits.toml`. A simulation of models, most of them from data sheets as remembered:
+it finds a wrong value, it does not prove a right one.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import bus
+import netlists
+import numpy as np
+from netlists import INPUTS, START_S, Input
+from values import Values, values
+
+from pi_controller.errors import MatError
+from pi_controller.pinmap import pinmap
+from pi_controller.sim import fsr as fsr_model
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    Curve = NDArray[np.float64]
+
+TOP = 2 ** pinmap().board.adc_bits - 1
+NEAR_COUNTS = 5.0
+REFERENCE_HZ = 800.0
+UNITS = {"volt": "V", "milliamp": "mA", "db": "dB", "ohm": "Ω", "picofarad": "pF"}
+BANDS_HZ = (100, 400, 1500, 2500, 3000, 3600)
+
+
+class SimulationError(MatError, RuntimeError):
+    """ngspice is missing, or could not make sense of a netlist."""
+
+    code = "simulation"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """What a circuit does and what it must do: `low` to `high`."""
+
+    circuit: str
+    name: str
+    value: float
+    low: float
+    high: float
+
+    @property
+    def right(self) -> bool:
+        """Whether the value lies within its limits."""
+        return self.low <= self.value <= self.high
+
+
+def available() -> bool:
+    """Return whether there is an ngspice on this machine."""
+    return shutil.which("ngspice") is not None
+
+
+def run(netlist: list[str], analysis: str, *asked: str) -> tuple[Curve, ...]:
+    """Return the axis of an analysis ("tran 5u 60m", "ac dec 40 10 40k") and the curves asked for ("v(adc)").
+
+    Raises `SimulationError` when ngspice is missing or fails.
+    """
+    if not available():
+        raise SimulationError("there is no ngspice on the path", "apt install ngspice")
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "curves"
+        text = ["* mat", *netlist, ".control", analysis, f"wrdata {out} {' '.join(asked)}", "quit", ".endc", ".end"]
+        (Path(folder) / "mat.cir").write_text("\n".join(text) + "\n", "ascii")
+        told = subprocess.run(
+            ["ngspice", "-b", str(Path(folder) / "mat.cir")], capture_output=True, text=True, check=False, timeout=60
+        )
+        found = out.with_suffix(".data") if out.with_suffix(".data").exists() else out
+        if not found.exists():
+            raise SimulationError("ngspice could not run a netlist", (told.stderr or told.stdout).strip()[-400:])
+        table: Any = np.loadtxt(found, ndmin=2)
+    return (table[:, 0], *(table[:, 2 * i + 1] for i in range(len(asked))))
+
+
+def counts(v: Values, volt: Any) -> Any:
+    """Return what the converter shows for a voltage, unrounded."""
+    return volt * TOP / v.supply_volt
+
+
+def _stroke(v: Values, kind: Input, source: str, *asked: str) -> tuple[Curve, ...]:
+    return run(netlists.piezo(v, kind, source), "tran 5u 100m 0 20u", "v(adc)", *asked)
+
+
+def piezo_figures(v: Values, kind: Input) -> Iterator[tuple[str, float]]:
+    """Yield what a pad's piezo input does."""
+    disc = v.model["disc"]
+    t, feather = _stroke(v, kind, netlists.ring(v, disc["feather_volt"]))
+    rest = float(feather[0])
+    heard = np.abs(feather - rest)
+    yield "rest_counts", counts(v, rest)
+    leaky = run(netlists.piezo(v, kind, leaky=True), "tran 5u 1m", "v(adc)")[1]
+    yield "rest_worst_counts", counts(v, float(leaky[0]))
+    yield "feather_counts", counts(v, float(heard.max()))
+    yield "half_peak_ms", 1e3 * (float(t[int(np.argmax(heard >= heard.max() / 2))]) - START_S)
+    for name in ("blow", "slam"):
+        _, adc, clamp = _stroke(v, kind, netlists.ring(v, disc[f"{name}_volt"]), "i(Vup)")
+        yield f"{name}_low_volt", float(adc.min())
+        yield f"{name}_high_volt", float(adc.max())
+        if name == "slam":
+            yield "clamp_milliamp", 1e3 * float(np.abs(clamp).max())
+    t, adc = _stroke(v, kind, netlists.slap(v, disc["blow_volt"]))
+    off = np.flatnonzero(np.abs(counts(v, adc - rest)) > NEAR_COUNTS)
+    yield "recovery_ms", 1e3 * (float(t[off[-1]]) - START_S - disc["slap_s"])
+    hz, gain = run(netlists.piezo(v, kind), "ac dec 40 10 40k", "vm(adc)")
+    for at in BANDS_HZ:
+        yield f"at_{at}_hz_db", float(20 * np.log10(np.interp(at, hz, gain) / np.interp(REFERENCE_HZ, hz, gain)))
+
+
+def hold_figures(v: Values) -> Iterator[tuple[str, float]]:
+    """Yield what amplifier and peak hold do with a feather, and how they let go of a blow."""
+    disc = v.model["disc"]
+
+    def slapped(volt: float) -> tuple[Curve, ...]:  # the amplifier turns it upside down
+        return run(netlists.hold(v, netlists.slap(v, -volt)), "tran 5u 100m 0 20u", "v(out)", "v(held)", "v(half)")
+
+    t, out, held, _ = slapped(disc["feather_volt"])
+    felt, kept = out - out[0], held - held[0]
+    yield "feather_counts", counts(v, float(kept.max()))
+    yield "caught_share", float(np.interp(t[int(np.argmax(felt))] + 1e-3, t, kept) / felt.max())
+    t, _, held, half = slapped(disc["blow_volt"])
+    kept = held - half  # where it decays to
+    peak = int(np.argmax(kept))
+    after = int(np.argmax(kept[peak:] < kept[peak] / np.e))
+    yield "decay_ms", 1e3 * float(t[peak + after] - t[peak])
+
+
+def fsr_ohm(newton: float) -> float:
+    """Return the force sensor's resistance as the simulated mat has it."""
+    model = fsr_model
+    return float(model.OHM_AT_1N * newton**-model.POWER) if newton >= model.ACTS_N else model.IDLE_OHM
+
+
+def fsr_figures(v: Values) -> Iterator[tuple[str, float]]:
+    """Yield what the force sensor's divider does."""
+    rest = fsr_ohm(fsr_model.WEIGHT_N + fsr_model.PRELOAD_N)
+    t, adc = run(netlists.fsr(v, rest, fsr_ohm(10.0)), "tran 5u 12m", "v(adc)")
+    light = run(netlists.fsr(v, fsr_ohm(fsr_model.ACTS_N), fsr_ohm(fsr_model.ACTS_N)), "tran 5u 1m", "v(adc)")[1]
+    yield "rest_counts", counts(v, float(adc[0]))
+    yield "light_counts", counts(v, float(light[-1]))
+    yield "firm_counts", counts(v, float(adc[-1]))
+    share = (adc - adc[0]) / (adc[-1] - adc[0])
+    yield "rise_ms", 1e3 * float(t[int(np.argmax(share >= 0.9))] - t[int(np.argmax(share >= 0.1))])
+
+
+def bus_figures(v: Values) -> Iterator[tuple[str, float]]:
+    """Yield what the slowest state of the I2C bus does, by arithmetic and by ngspice."""
+    found = bus.lines(v)
+    slow = max(found, key=lambda line: line.rise_s)
+    yield "rise_ns", 1e9 * slow.rise_s
+    end = START_S * 1e3
+    t, adc = run(netlists.bus(v, slow.ohm, slow.farad), f"tran 2n {end + 0.004:g}m {end - 0.001:g}m 2n", "v(adc)")
+    low, high = (int(np.argmax(adc > part * v.supply_volt)) for part in (0.3, 0.7))
+    yield "simulated_rise_ns", 1e9 * float(t[high] - t[low])
+    yield "pullup_ohm", min(line.ohm for line in found)
+    yield "capacitance_picofarad", 1e12 * max(line.farad for line in found)
+    yield "spare_m", bus.spare_m(v)
+
+
+def figures(v: Values) -> list[Figure]:
+    """Return every figure of the circuits with its limits; raises `SimulationError` without ngspice."""
+    told = {name: list(piezo_figures(v, name)) for name in INPUTS}
+    told |= {"hold": list(hold_figures(v)), "fsr": list(fsr_figures(v)), "bus": list(bus_figures(v))}
+    return [
+        Figure(circuit, name, value, *v.limits_of(circuit)[name])
+        for circuit, pairs in told.items()
+        for name, value in pairs
+    ]
+
+
+def _short(value: float) -> str:
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def table(found: list[Figure]) -> str:
+    """Return the figures as a Markdown table."""
+    rows = ["| circuit | figure | is | must be | |", "| --- | --- | ---: | --- | --- |"]
+    for one in found:
+        name, unit = one.name.replace("_hz_", " Hz_").rsplit("_", 1)
+        what = f"{name.replace('_', ' ')}, {UNITS.get(unit, unit)}"
+        verdict = "" if one.right else "**no**"
+        rows.append(f"| {one.circuit} | {what} | {_short(one.value)} | {one.low:g} to {one.high:g} | {verdict} |")
+    return "\n".join(rows)
+
+
+def main() -> int:
+    """Print the table; the exit status is 1 when a figure is out of its limits, 2 without ngspice."""
+    try:
+        found = figures(values())
+    except SimulationError as error:
+        print(error, file=sys.stderr)
+        return 2
+    print(table(found))
+    return 0 if all(one.right for one in found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,90 @@
+"""Who is there? HELLO to a port, and what the board says of itself.
+
+This is an edge: it reads the clock and waits for bytes.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from pi_controller.link import wire
+from pi_controller.link.session import HELLO_S, REASONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_controller.drivers.serial_port import SerialPort
+
+ANSWER_S = 1.2
+"""A mat that runs answers within milliseconds."""
+STAY = b"\r\x03"
+"""What a mat that runs hears as the wish to copy files: it starts anew without its program."""
+_PROMPT = re.compile(rb">>> |raw REPL|MicroPython|CircuitPython")
+
+
+class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a board said of itself; only `protocol` is known of one that speaks another major."""
+
+    protocol: str
+    firmware: str = ""
+    board: str = ""
+    starts: int = 0
+    reason: str = ""
+
+    @property
+    def understood(self) -> bool:
+        """Whether this program can talk with it."""
+        return self.protocol.partition(".")[0] == str(wire.PROTOCOL[0])
+
+    def text(self) -> str:
+        """Return it in one line."""
+        if not self.understood:
+            return f"speaks protocol {self.protocol}, this program {ours()}"
+        return f"board {self.board}, firmware {self.firmware}, protocol {self.protocol}"
+
+    def start(self) -> str:
+        """Return which start of the board this is, and why it started."""
+        return f"start {self.starts}, by {self.reason}"
+
+
+class Heard(msgspec.Struct, frozen=True):
+    """What came back: a mat's `answer`, or the `prompt` of a MicroPython that runs no mat, or neither."""
+
+    answer: Answer | None
+    prompt: bool
+
+
+def ours() -> str:
+    """Return the protocol that this program speaks."""
+    return "{}.{}".format(*wire.PROTOCOL)
+
+
+def ask(port: SerialPort, seconds: float = ANSWER_S, clock: Callable[[], float] = time.monotonic) -> Heard:
+    """Say HELLO until a mat answers, at most `seconds`, then BYE. Raises `PortError` when the port is lost."""
+    decoder = wire.Decoder(wire.TO_HOST, wire.WELCOME)
+    number, heard = 0, b""
+    end, next_hello = clock() + seconds, clock()
+    while (now := clock()) < end:
+        if now >= next_hello:
+            port.write(wire.seal(wire.hello_body(), number))
+            number, next_hello = number + 1, now + HELLO_S
+        port.wait(min(end, next_hello) - now)
+        data = port.read()
+        heard = (heard + data)[-4096:]
+        for kind, _, payload in decoder.feed(data):
+            if kind == wire.WELCOME:
+                port.write(wire.seal(wire.bye_body(), number))
+                return Heard(_answer(payload), prompt=False)
+    return Heard(None, _PROMPT.search(heard) is not None)
+
+
+def _answer(payload: bytes) -> Answer:
+    protocol = f"{payload[0]}.{payload[1]}"
+    if payload[0] != wire.PROTOCOL[0]:
+        return Answer(protocol)
+    _, _, x, y, z, name, starts, reason, *_ = wire.welcome(payload)
+    return Answer(protocol, f"{x}.{y}.{z}", name.hex(), starts, REASONS.get(reason, "an unknown reason"))

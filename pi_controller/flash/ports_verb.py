@@ -1,0 +1,141 @@
+"""`moccasin-mat ports`: which serial ports there are, which one "auto" takes, and who answers there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from pi_controller.arguments import Parser
+from pi_controller.drivers.port_list import Listed, PortList, listed
+from pi_controller.drivers.serial_port import BY_ID
+from pi_controller.errors import PortError
+from pi_controller.flash import places
+from pi_controller.flash.asking import ANSWER_S, Answer, ask
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FLASH = "'moccasin-mat flash' puts the firmware on it"
+_STATES = {"free": "green", "held": "yellow", "forbidden": "bold red"}
+
+
+class Told(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A port, what the mat on it said, or why nothing did, and what is to be done."""
+
+    port: Listed
+    mat: Answer | None = None
+    found: str = ""
+    todo: str = ""
+
+
+def main(argv: Sequence[str]) -> int:
+    """List the ports; return 0 when "auto" finds a board that can be played with, else 1."""
+    parser = Parser("ports", "List the serial ports. A board that may be the mat's, and is free, is asked who it is.")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    asks = parser.add_mutually_exclusive_group()
+    asks.add_argument("--ask", action="store_true", default=True, help="ask the boards who they are (the default)")
+    asks.add_argument(
+        "--no-ask", dest="ask", action="store_false", help="open no port: asking stops another program on such a board"
+    )
+    args = parser.parse_args(argv)
+    ports = listed(BY_ID)
+    told = look(ports, asking=args.ask)
+    drive = places.boot_drive()
+    ok = any(each.port.auto and not each.todo for each in told)
+    if args.json:
+        fault = {"what": ports.fault.what, "todo": ports.fault.todo} if ports.fault else None
+        auto = next((each.port.path for each in told if each.port.auto), None)
+        body = {"ok": ok, "auto": auto, "fault": fault, "boot_loader": drive or None, "ports": told}
+        print(msgspec.json.encode(body).decode())
+    else:
+        show(Console(highlight=False), told, ports.fault, drive)
+    return 0 if ok else 1
+
+
+def look(ports: PortList, *, asking: bool, seconds: float = ANSWER_S) -> list[Told]:
+    """Return the ports with what is to be done about each; with `asking`, say HELLO to each free board."""
+    # where "auto" takes a board, the other ports that look like one are further interfaces of it
+    return [
+        _told(port, asking and port.board and (port.auto or ports.fault is not None), seconds) for port in ports.ports
+    ]
+
+
+def _told(port: Listed, asking: bool, seconds: float) -> Told:
+    if port.state == "held":
+        return Told(port, None, f"held by {port.holder}", "stop that program to use this port" if port.board else "")
+    if port.state == "forbidden":
+        return Told(
+            port,
+            None,
+            "this user may not open it",
+            "add this user to the group dialout (sudo usermod -aG dialout $USER), then log in again",
+        )
+    if not asking:
+        return Told(port, None, "free")
+    return _asked(port, seconds)
+
+
+def _asked(port: Listed, seconds: float) -> Told:
+    try:
+        opened = places.opened(port.path)
+        try:
+            heard = ask(opened, seconds)
+        finally:
+            opened.close()
+    except PortError as error:
+        return Told(port, None, error.what, error.todo)
+    if heard.answer is not None:
+        todo = "" if heard.answer.understood else f"it needs this program's firmware: {FLASH}"
+        return Told(port, heard.answer, "free", todo)
+    if heard.prompt:
+        return Told(port, None, "free; MicroPython without the mat's program", FLASH)
+    return Told(port, None, "free; no mat answers", f"plug it in again; if it has no firmware yet, {FLASH}")
+
+
+def show(console: Console, told: Sequence[Told], fault: PortError | None, drive: str) -> None:
+    """Print the ports one after another, then what "auto" meets."""
+    for each in told:
+        _show(console, each)
+    if not told:
+        console.print("there is no serial port")
+    if drive:
+        console.print(Text(f"a board waits in its boot loader, as the drive {places.LABEL} ({drive})", "bold"))
+        console.print(Text(f"  > {places.GET}; then say 'moccasin-mat flash'", "yellow"))
+    if fault is not None:
+        console.print(Text(f'port = "auto" takes none: {fault.what}', "bold red"))
+        console.print(Text(f"  > {fault.todo}", "yellow"))
+
+
+def _show(console: Console, told: Told) -> None:
+    port = told.port
+    head = Text(port.device, "bold" if port.board else "")
+    if port.auto:
+        head.append('  the one that "auto" takes', "green")
+    console.print(head)
+    table = Table.grid(padding=(0, 2))
+    table.add_column(width=7, style="dim", justify="right")
+    table.add_column(overflow="fold")
+    if port.name:
+        table.add_row("name", Text(port.name))
+    if what := _what(port):
+        table.add_row("is", Text(what))
+    table.add_row("state", Text(told.found, _STATES[port.state]))
+    if told.mat is not None:
+        mat = told.mat
+        table.add_row("mat", Text(f"{mat.text()}{f', {mat.start()}' if mat.understood else ''}"))
+    if port.why:
+        table.add_row("auto", Text(f"no: {port.why}", "dim"))
+    if told.todo:
+        table.add_row("", Text(f"> {told.todo}", "yellow"))
+    console.print(table)
+    console.print()
+
+
+def _what(port: Listed) -> str:
+    product = port.product if port.product.startswith(port.maker) else f"{port.maker} {port.product}".strip()
+    serial = f"serial number {port.serial_number}" if port.serial_number else ""
+    return ", ".join(filter(None, (product, serial, f"USB {port.usb}" if port.usb else "")))

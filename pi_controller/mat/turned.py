@@ -1,0 +1,62 @@
+"""What happened on the mat, as those at its far edge see it: pad 1 is on their left too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from pi_controller.mat.events import Bead, Beads, HandIn, HandOut, MatEvent, Sensors, Strike
+from pi_controller.pinmap import pinmap
+
+if TYPE_CHECKING:
+    from pi_controller.mat.events import SensorFault, Side
+
+_PADS = pinmap().pads.count
+_STRIPS = len(pinmap().touch.strips)
+
+
+def pad_from_afar(pad: int) -> int:
+    """Return the number that a pad has for those at the other edge."""
+    return _PADS + 1 - pad
+
+
+def turned(event: MatEvent) -> MatEvent:
+    """Return `event` as it is for those at the other edge. Turned twice it is the same again."""
+    match event:
+        case HandIn(pad=pad, side=side) | HandOut(pad=pad, side=side):
+            return replace(event, pad=pad_from_afar(pad), side=_side(side))
+        case Beads():
+            return beads_turned(event)
+        case Strike(pads=pads):
+            return replace(event, pads=tuple(map(pad_from_afar, pads)))
+        case Sensors(faults=faults):
+            return replace(event, faults=tuple(_fault(fault) for fault in faults))
+        case _:
+            return event
+
+
+def beads_turned(beads: Beads) -> Beads:
+    """Return a reading as it is for those at the other edge."""
+    return replace(beads, found=tuple(_bead(bead) for bead in beads.found))
+
+
+def _bead(bead: Bead) -> Bead:
+    pad = None if bead.pad is None else pad_from_afar(bead.pad)
+    x, y = (None if at is None else -at for at in (bead.x_mm, bead.y_mm))
+    return replace(bead, pad=pad, x_mm=x, y_mm=y)
+
+
+def _side(side: Side | None) -> Side | None:
+    match side:
+        case "hider":
+            return "hitter"
+        case "hitter":
+            return "hider"
+        case None:
+            return None
+
+
+def _fault(fault: SensorFault) -> SensorFault:
+    strip = None if fault.strip is None else _STRIPS - 1 - fault.strip
+    return replace(fault, pad=pad_from_afar(fault.pad), strip=strip)

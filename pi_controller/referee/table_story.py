@@ -1,0 +1,70 @@
+"""How it is told what the judge says of the table itself: how it stands, its clock, its sensors, a protest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pi_controller.referee.facts import ClockSet, Fact, ProtestMade, ProtestRuled, SensorsUsed, StateSet
+from pi_controller.referee.story import HAMPA_APENA, THROWN, Phase, Protest, Story
+
+if TYPE_CHECKING:
+    from pi_controller.games.base import Game
+
+
+def tell(game: Game[Any], story: Story, fact: Fact) -> Story:
+    """Return the story after `fact`, which is one of those imported here. Raises the game's errors for a state."""
+    match fact:
+        case StateSet(sheet=sheet, reason=reason):
+            return _set(game, story, game.restore(sheet), reason)
+        case SensorsUsed(on=on):
+            # hands that went meanwhile were not felt
+            return replace(story, sensors=on, doubt=max(story.doubt, story.collecting))
+        case ProtestMade(by=by, text=text):
+            return replace(story, protest=Protest(by, text), doubt=max(story.doubt, story.collecting))
+        case ProtestRuled(ruling="play_on"):
+            return replace(story, protest=story.protest and replace(story.protest, play_on=True))
+        case ProtestRuled():
+            return replace(story, protest=None)
+        case ClockSet(t=t, running=True):
+            stopped = 0.0 if story.paused is None else t - story.paused
+            began = None if story.since is None else story.since + stopped
+            return replace(story, paused=None, since_t=story.since_t + stopped, since=began)
+        case ClockSet(t=t):
+            return replace(story, paused=t if story.paused is None else story.paused)
+        case _:
+            return story
+
+
+def _set(game: Game[Any], story: Story, state: Any, reason: str) -> Story:
+    """Return the story of a table set to `state`: its hide is not begun, or the second hit of it is owed."""
+    sheet = game.sheet(state)
+    owed = sheet.get("owed") if game.name == HAMPA_APENA else None
+    phase: Phase = "toss"
+    if game.over(state):
+        phase = "over"
+    elif owed == "second":
+        phase = "hit"
+    elif game.name in THROWN:
+        phase = "throw" if sheet["thrower"] is not None else "toss"
+    elif game.hiders(state) is not None:
+        phase = "hide"
+    return replace(
+        story,
+        state=state,
+        phase=phase,
+        owed=owed,
+        passes=(),
+        doubt=max(story.doubt, story.collecting),
+        fetched=False,
+        waived=(),
+        by_hand=True,
+        hits=(),
+        foul=None,
+        calls=(),
+        opened=(),
+        strokes=0,
+        commit=None,
+        question=None,
+        note=reason,
+    )

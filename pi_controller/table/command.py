@@ -1,0 +1,41 @@
+"""A command to the table from somebody who is signed in: who says what, once, and of which picture of the table."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+
+from pi_controller.errors import MatError
+from pi_controller.referee.facts import Called
+from pi_controller.referee.judge import JudgeCall
+
+
+class StaleError(MatError, RuntimeError):
+    """The table has moved on since the one who commands looked at it; nothing was changed."""
+
+    code = "stale"
+
+
+class Command(msgspec.Struct, frozen=True):
+    """`key` is the command's own (said twice it counts once); `expect` the `View.stand` it was given for, if any."""
+
+    call: JudgeCall
+    actor: str
+    role: str
+    key: str
+    expect: int | None = None
+
+    @property
+    def called(self) -> Called:
+        """The fact that it was said."""
+        call = self.call
+        tag, reason = str(call.__struct_config__.tag), str(getattr(call, "reason", ""))
+        return Called(call.t, self.actor, self.role, tag, self.key, reason)
+
+
+class Ruled(NamedTuple):
+    """What came of a command: the journal's last record then (0 before a restart), and whether it was said before."""
+
+    seq: int
+    repeated: bool

@@ -1,0 +1,226 @@
+"""`moccasin-mat verify`: whether a journal is whole, or up to which event it is and what is wrong there.
+
+Looked at are the file itself (SQLite's own check), each record (it decodes, its number and batch follow, its columns
+say what its body says), the hash chain, and the game: the facts must follow its rules. The file is only read; one on a
+medium that takes no writes will do, with or without the log of a writer that was killed.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from pi_controller.arguments import Parser
+from pi_controller.errors import MatError
+from pi_controller.games import registry
+from pi_controller.referee.facts import Opened, Undone
+from pi_controller.referee.telling import blank, tell_batch
+from pi_controller.table import journal_file as file
+from pi_controller.table.chain import SHORT, Row, follow, genesis
+from pi_controller.table.fold import fold
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from pi_controller.referee.facts import Fact
+    from pi_controller.table.journal_file import Meta
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was found of a journal.
+
+    `records` and `head` (the last one's hash) are of what is whole; `wrong` says what is not, or nothing. Without
+    `chained` it is a journal of version 1, which has no hashes.
+    """
+
+    file: str
+    game: str = ""
+    version: str = ""
+    teams: dict[str, str] = field(default_factory=dict[str, str])
+    chained: bool = False
+    epoch: str = ""
+    made_by: str = ""
+    created: float = 0.0
+    origin: str = ""
+    records: int = 0
+    batches: int = 0
+    head: str = ""
+    wrong: str = ""
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing at all is wrong."""
+        return not self.wrong
+
+
+class Follows:
+    """Takes records one after the other as long as each follows: in number, batch, chain, and by the game's rules.
+
+    `epoch` is the journal's, hex; None where there is no chain. `rows` are those taken, with their hashes.
+    """
+
+    def __init__(self, epoch: str | None, *, by_rules: bool = True) -> None:
+        self.rows: list[Row] = []
+        self.head = genesis(epoch) if epoch else ""
+        self.opened: Opened | None = None
+        self._by_rules = by_rules
+        self._so_far: list[tuple[int, Fact]] = []
+
+    def take(self, row: Row, *, stated: bool = True) -> str:
+        """Take `row`, or return why it does not follow. Without `stated` the hash it states may be any."""
+        seq, batch = len(self.rows) + 1, self.rows[-1].batch if self.rows else 0
+        if row.seq != seq:
+            return f"record {seq} is missing"
+        if row.batch not in (batch, batch + 1) or not row.batch:
+            return f"record {seq} is of batch {row.batch}, after batch {batch}"
+        head = follow(self.head, row) if self.head else ""
+        if stated and row.hash != head:
+            return f"record {seq} is not what was written: its hash does not follow"
+        try:
+            fact: Fact = file.decode(row.body)
+        except msgspec.MsgspecError:
+            return f"record {seq} cannot be read"
+        if (fact.t, fact.__struct_config__.tag) != (row.t, row.kind):
+            return f"record {seq} says two things: its columns are not its body's"
+        if refused := self._tell(row.batch, fact):
+            return f"record {seq}: {refused}"
+        self.rows.append(row._replace(hash=head))
+        self.head = head
+        return ""
+
+    def _tell(self, batch: int, fact: Fact) -> str:
+        """Tell the game on; return why its rules do not allow it."""
+        if not self._by_rules:
+            return ""
+        try:
+            if self.opened is None:
+                if not isinstance(fact, Opened):
+                    return "it does not say which game it holds"
+                game = registry.game(fact.game, fact.options)
+                if game.version != fact.version:
+                    return f"it is a game of {fact.game} {fact.version}, and the rules here are {game.version}"
+                self._game, self._story, self.opened = game, blank(game), fact
+            self._so_far.append((batch, fact))  # where it is refused no more is taken
+            if isinstance(fact, Undone):
+                self._story = fold(self._game, self._so_far)
+            else:
+                self._story = tell_batch(self._game, self._story, batch, (fact,))
+        except MatError as error:
+            return f"the rules do not allow it: {error.what}"
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError, AssertionError) as error:
+            return f"it cannot be told: {error!r}"  # a body that decodes can still be nonsense
+        return ""
+
+
+def verdict(path: Path) -> Verdict:
+    """Return what there is to say of the journal at `path`. Raises `JournalError` where there is none to look at."""
+    with file.told(path, "opened"):
+        db = file.look(path)
+    with closing(db):
+        try:
+            found = file.identity(db)
+        except sqlite3.Error as error:
+            return Verdict(path.name, wrong=f"the file cannot be read: {error}")
+        file.check(path, found)
+        if not found.tables:
+            raise file.wrong(path, "there is nothing in it", "check the file's name")
+        return _examined(path.name, db, found.version)
+
+
+def chain_of(db: sqlite3.Connection) -> Follows:
+    """Return the records of the journal `db` as far as they follow by number and chain; the rules are not asked.
+
+    Raises `sqlite3.Error`, or `ValueError` where it does not say which journal it is.
+    """
+    about = file.meta(db, file.SCHEMA_VERSION)
+    follows = Follows(about.epoch if about else None, by_rules=False)
+    for row in file.rows(db, file.SCHEMA_VERSION):
+        if follows.take(row):
+            break
+    return follows
+
+
+def _examined(name: str, db: sqlite3.Connection, version: int) -> Verdict:
+    about: Meta | None = None
+    wrong = ""
+    try:
+        (state,) = db.execute("PRAGMA quick_check(1)").fetchone()
+        wrong = "" if state == "ok" else f"the file is damaged: {' '.join(str(state).split())}"
+        about = file.meta(db, version)
+    except (sqlite3.Error, ValueError) as error:
+        wrong = wrong or f"the file cannot be read: {error}"
+    follows = Follows(about.epoch if about else None)
+    wrong = _taken(follows, _safely(db, version)) or wrong
+    opened, rows = follows.opened, follows.rows
+    return Verdict(
+        file=name,
+        game=opened.game if opened else "",
+        version=opened.version if opened else "",
+        teams=opened.teams if opened else {},
+        chained=about is not None,
+        **(about._asdict() if about else {}),
+        records=len(rows),
+        batches=rows[-1].batch if rows else 0,
+        head=follows.head,
+        wrong=wrong,
+    )
+
+
+def _taken(follows: Follows, rows: Iterable[Row | str]) -> str:
+    for row in rows:
+        if refused := row if isinstance(row, str) else follows.take(row, stated=bool(follows.head)):
+            return refused
+    return ""
+
+
+def _safely(db: sqlite3.Connection, version: int) -> Iterator[Row | str]:
+    """Yield the records, and as the last what ends them before their end."""
+    n = 0
+    try:
+        for row in file.rows(db, version):
+            n += 1
+            yield row if typed(row) else f"record {n} cannot be read"
+    except (sqlite3.Error, UnicodeError) as error:
+        yield f"record {n + 1} cannot be read: {error}"
+
+
+def typed(row: Row) -> bool:
+    """Return whether the columns are of the types they should be; SQLite holds nobody to it."""
+    return [type(value) for value in row] == [int, int, float, str, str, str]
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run `moccasin-mat verify FILE [--json]`; return 0 where the journal is whole, 1 where it is not."""
+    parser = Parser("verify", "Check that a journal is whole and is what was written. The file is only read.")
+    parser.add_argument("file", metavar="FILE", help="a journal; a copy will do")
+    parser.add_argument("--json", action="store_true", help="what was found as one JSON object")
+    args = parser.parse_args(argv)
+    found = verdict(Path(args.file))
+    if args.json:
+        print(msgspec.json.encode({**asdict(found), "whole": found.whole}).decode())
+    else:
+        print("\n".join(_lines(found)))
+    return 0 if found.whole else 1
+
+
+def _lines(found: Verdict) -> Iterator[str]:
+    teams = f": {found.teams.get('A', 'A')} (A) and {found.teams.get('B', 'B')} (B)" if found.teams else ""
+    yield f"{found.game} {found.version}{teams}" if found.game else "no game"
+    if found.chained:
+        made = f" from {found.origin}" if found.origin else ""
+        yield f"journal {found.epoch}, made by version {found.made_by}{made}"
+        yield f"head    {found.head[:SHORT]}"
+        yield f"        {found.head}"
+    elif not found.wrong:
+        yield "version 1: it has no hashes; the records were looked at, and whether one was changed cannot be told"
+    yield f"records {found.records} in {found.batches} events"
+    if found.whole:
+        yield "whole"
+    else:
+        yield f"whole up to event {found.batches} (record {found.records}); then: {found.wrong}"

@@ -1,0 +1,55 @@
+"""Boards on pseudo-terminals, and flashing them."""
+
+import io
+import os
+
+import pty_board
+import pytest
+from rich.console import Console
+
+from pi_controller.flash import verb
+from pi_controller.flash.work import Work
+
+
+@pytest.fixture(scope="session")
+def module():
+    """Return how MicroPython's WebAssembly build is started."""
+    try:
+        return pty_board.micropython._webassembly()
+    except pty_board.micropython.NoMicroPythonError as error:
+        if os.environ.get("MOCCASIN_CI") == "1":
+            pytest.fail(f"no MicroPython: {error}")
+        pytest.skip(f"no MicroPython: {error}")
+
+
+@pytest.fixture
+def plug(tmp_path, module):
+    """Return a function that plugs in a board: `plug(holds=firmware, **options of Bench)`."""
+    boards = []
+
+    def plugged(holds=None, files=None, **options):
+        board = pty_board.Bench(tmp_path, module, **options)
+        for name, data in {**(holds.files if holds else {}), **(files or {})}.items():
+            (board.flash / name).write_bytes(data)
+        boards.append(board)
+        return board.plug()
+
+    yield plugged
+    for board in boards:
+        board.unplug()
+
+
+@pytest.fixture
+def flash():
+    """Return a function that flashes a board and returns the exit status and what was shown."""
+
+    def flashed(board, firmware, mode="write", **options):
+        shown = io.StringIO()
+        console = Console(file=shown, width=100, highlight=False)
+        try:
+            status = verb.flash(Work(str(board.link), limit_s=15, answer_s=0.2), firmware, console, mode, **options)
+        finally:
+            flashed.shown = shown.getvalue()
+        return status, shown.getvalue()
+
+    return flashed

@@ -1,0 +1,110 @@
+"""`moccasin-mat flash` on boards that run a real MicroPython, through the real mpremote."""
+
+import json
+
+import pytest
+from small_firmware import small
+
+from pi_controller.flash.firmware import FlashError, ours
+from pi_controller.flash.on_board import Found, Who
+from pi_controller.flash.plan import suited
+
+OTHER = b"print('a weather station')\n"
+
+
+def test_nothing_to_do_leaves_the_mat_running(plug, flash):
+    board, firmware = plug(holds=small(), files={"boots": b"41 0", "fault.txt": b"OSError: 5\n"}), small()
+    status, shown = flash(board, firmware)
+    assert status == 0
+    assert "nothing to do" in shown
+    assert "OSError: 5" in shown, "the last crash is shown"
+    assert board.file("boots") == b"41 0"
+    assert board.prompts == 1, "the running mat went out of the way once"
+    assert "copied" not in shown
+
+
+def test_only_what_changed_is_copied_and_what_is_stale_goes(plug, flash):
+    board = plug(holds=small("0.1.0", old=b"x = 1\n"), files={"mine.txt": b"keep me", "stay.txt": b""})
+    firmware = small("0.2.0")
+    status, shown = flash(board, firmware)
+    assert status == 0
+    assert "copied 2 files" in shown, "sampler.py and the list"
+    assert "remove old.py" in " ".join(shown.split())
+    assert board.names() == sorted([*firmware.files, "mine.txt", "stay.txt"])
+    assert "firmware 0.1.0" in shown
+    assert "the mat runs" in shown
+
+
+@pytest.mark.parametrize(("mode", "status"), [("check", 1), ("dry-run", 0)])
+def test_only_looking_changes_nothing(plug, flash, mode, status):
+    board = plug(holds=small("0.1.0"))
+    before = {name: board.file(name) for name in board.names()}
+    got, shown = flash(board, small("0.2.0"), mode)
+    assert got == status
+    assert "replace sampler.py" in " ".join(shown.split())
+    assert {name: board.file(name) for name in board.names()} == before
+
+
+def test_too_little_room_is_told_before_anything_is_written(plug, flash):
+    board = plug(holds=small("0.1.0"), says={"blocks": 8})
+    before = board.names()
+    with pytest.raises(FlashError, match=r"too little room.* kB are needed, .* kB are free"):
+        flash(board, small("0.2.0"))
+    assert board.names() == before
+
+
+def test_another_python_is_refused_with_what_to_press(plug, flash):
+    board = plug(says={"name": "circuitpython", "version": (9, 1, 0)})
+    with pytest.raises(FlashError, match=r"CircuitPython 9\.1\.0.*the mat needs MicroPython 1\.23 or newer") as caught:
+        flash(board, small())
+    assert "hold its BOOTSEL" in caught.value.todo
+    assert "own download page" in caught.value.todo
+    assert board.names() == []
+
+
+@pytest.mark.parametrize(
+    ("version", "machine", "what", "todo"),
+    [
+        ((1, 22, 2), "Raspberry Pi Pico with RP2040", "MicroPython 1.22.2, .*needs MicroPython 1.23", "RPI-RP2"),
+        ((1, 12), "rp2", "MicroPython 1.12, rp2; the mat needs", "RPI-RP2"),
+        ((1, 26, 0), "Raspberry Pi Pico 2 with RP2350", "no RP2040: .*RP2350", "README"),
+    ],
+)
+def test_a_board_that_cannot_run_it_is_refused(version, machine, what, todo):
+    found = Found(4096, 10**6, {}, {}, mine=False, fault="", list="")
+    with pytest.raises(FlashError, match=what) as caught:
+        suited(Who("micropython", version, machine), found)
+    assert todo in caught.value.todo
+
+
+def test_another_program_is_kept_unless_forced(plug, flash):
+    board = plug(files={"main.py": OTHER, "pins.py": b"LED = 25\n"})
+    with pytest.raises(FlashError, match=r"another program is on the board: pins.py, main.py") as caught:
+        flash(board, small())
+    assert "--force" in caught.value.todo
+    assert board.file("main.py") == OTHER
+    assert flash(board, small(), force=True)[0] == 0
+    assert board.file("main.py") == small().files["main.py"]
+
+
+def test_a_file_damaged_on_its_way_is_never_put_in_place(plug, flash):
+    board, old, new = plug(holds=small("0.1.0")), small("0.1.0"), small("0.2.0")
+    new.hashes["sampler.py"] = "0" * 64  # what arrives is not what was meant
+    with pytest.raises(FlashError, match=r"not whole: sampler\.py"):
+        flash(board, new)
+    assert {name: board.file(name) for name in old.files} == old.files
+
+
+def test_a_firmware_of_another_version_that_answers_is_told(plug, flash):
+    board = plug()
+    lying = small("0.1.0")
+    told = type(lying)("0.9.0", lying.files)
+    with pytest.raises(FlashError, match=r"answers with firmware 0.1.0; copied was firmware 0.9.0"):
+        flash(board, told)
+
+
+def test_the_list_on_the_board_names_every_file():
+    firmware = ours()
+    assert json.loads(firmware.files["firmware.json"])["files"] == sorted(firmware.files.keys() - {"firmware.json"})
+    assert list(firmware.files)[-1] == "main.py", "what starts the rest comes last"
+    assert {"wire.py", "board.py", "sampler.py"} <= firmware.files.keys()

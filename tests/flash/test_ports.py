@@ -1,0 +1,135 @@
+"""`moccasin-mat ports`: every port, why it is taken or not, and who answers."""
+
+import json
+import os
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+from small_firmware import small
+
+from pi_controller import cli
+from pi_controller.drivers.port_list import listed
+from pi_controller.flash import ports_verb
+
+HOLD = "import os, sys; os.open(sys.argv[1], os.O_RDWR | os.O_NOCTTY); print(1, flush=True); input()"
+
+
+def info(device, **known):
+    return SimpleNamespace(
+        **{"device": device, "manufacturer": None, "product": None, "serial_number": None, "vid": None, "pid": None}
+        | known
+    )
+
+
+def ports(board, comports=list):
+    return listed(board.by_id, comports)
+
+
+def run(board, monkeypatch, capsys, *args):
+    monkeypatch.setattr(ports_verb, "listed", lambda by_id: ports(board))
+    monkeypatch.setattr(ports_verb, "ANSWER_S", 0.5)
+    status = cli.main(["ports", *args])
+    return status, capsys.readouterr().out
+
+
+def test_a_mat_tells_who_it_is(plug, monkeypatch, capsys):
+    board = plug(holds=small("0.2.0"))
+    status, out = run(board, monkeypatch, capsys, "--json")
+    told = json.loads(out)
+    assert status == 0
+    assert told["ok"] is True
+    assert told["auto"] == str(board.link)
+    (port,) = told["ports"]
+    assert port["mat"]["firmware"] == "0.2.0"
+    assert port["mat"]["board"] == b"moccasin".hex()
+    assert (port["mat"]["starts"], port["mat"]["reason"]) == (7, "reset")
+    assert board.prompts == 0, "asking stops no mat"
+
+
+def test_it_is_shown_in_words(plug, monkeypatch, capsys):
+    board = plug(holds=small("0.2.0"))
+    status, out = run(board, monkeypatch, capsys)
+    assert status == 0
+    assert 'the one that "auto" takes' in out
+    assert "firmware 0.2.0" in out
+    assert "start 7, by reset" in " ".join(out.split())
+
+
+def test_a_board_without_the_mat_says_to_flash(plug):
+    (told,) = ports_verb.look(ports(plug()), asking=True, seconds=0.8)
+    assert told.mat is None
+    assert told.found == "free; MicroPython without the mat's program"
+    assert "moccasin-mat flash" in told.todo
+
+
+def test_not_asked_nothing_is_sent(plug):
+    board = plug(holds=small())
+    (told,) = ports_verb.look(ports(board), asking=False)
+    assert told == ports_verb.Told(told.port, None, "free")
+
+
+def test_two_boards_are_both_shown_and_none_taken(plug, monkeypatch, capsys):
+    board = plug(holds=small())
+    plug(holds=small("0.1.0"), name="usb-MicroPython_Board_in_FS_mode_e66164084373532b-if00")
+    status, out = run(board, monkeypatch, capsys, "--json")
+    told = json.loads(out)
+    assert status == 1
+    assert told["auto"] is None
+    assert told["fault"]["what"] == "several boards are plugged in"
+    assert sorted(port["mat"]["firmware"] for port in told["ports"]) == ["0.1.0", "0.2.0"]
+    assert {port["port"]["why"] for port in told["ports"]} == {"several boards are plugged in"}
+
+
+def test_a_held_port_names_its_holder_and_is_not_asked(plug):
+    board = plug(holds=small())
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(board.link)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as holder:
+        assert holder.stdout.readline()
+        (told,) = ports_verb.look(ports(board), asking=True)
+        assert told.port.state == "held"
+        assert f"(process {holder.pid})" in told.found
+        assert "stop that program" in told.todo
+        holder.communicate(b"\n")
+
+
+def test_a_forbidden_port_says_which_group(plug, monkeypatch):
+    board = plug(holds=small())
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    (told,) = ports_verb.look(ports(board), asking=True)
+    assert told.port.state == "forbidden"
+    assert "dialout" in told.todo
+
+
+def test_makers_and_why_not_the_others(plug):
+    board = plug(holds=small())
+    cable = board.by_id / "usb-FTDI_FT232R_USB_UART_A50285BI-if00-port0"
+    (board.by_id.parent / "ttyUSB0").touch()
+    cable.symlink_to(board.by_id.parent / "ttyUSB0")
+    known = [
+        info(os.path.realpath(board.link), manufacturer="MicroPython", product="Board in FS mode", vid=0x2E8A, pid=5),
+        info(str(board.by_id.parent / "ttyS0")),
+    ]
+    first, *rest = ports(board, lambda: known).ports
+    assert first.auto
+    assert (first.maker, first.usb) == ("MicroPython", "2e8a:0005")
+    assert {port.device.rsplit("/", 1)[-1]: port.why.split(":")[0] for port in rest} == {
+        "ttyS0": "it is no USB port with a name in /dev/serial/by-id",
+        "ttyUSB0": "its name is none of a board that can be a mat's (RP2040, MicroPython)",
+    }
+
+
+@pytest.mark.parametrize("lock", ["FLOCK", "POSIX"])
+def test_a_lock_of_another_users_program_is_seen(tmp_path, lock):
+    device = tmp_path / "ttyACM0"
+    device.touch()
+    status = device.stat()
+    place = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
+    proc = tmp_path / "proc"
+    (proc / "77").mkdir(parents=True)
+    (proc / "77/cmdline").write_bytes(b"/usr/bin/python3\0-m\0minicom\0")
+    (proc / "locks").write_text(f"1: {lock}  ADVISORY  WRITE 77 {place} 0 EOF\n", "ascii")
+    port = listed(tmp_path / "by-id", lambda: [info(str(device))], proc).ports[0]
+    assert (port.state, port.holder) == (("held", "minicom (process 77)") if lock == "FLOCK" else ("free", ""))

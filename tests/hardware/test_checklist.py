@@ -1,0 +1,143 @@
+"""The bench checklist: its lines run, and every part that it names is one that the doctor prints."""
+
+import argparse
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from pi_controller import arguments, cli
+from pi_controller.calibration.walk import Walk
+from pi_controller.mat.strikes import StrikeSettings
+from pi_controller.table.settings import load
+
+HARDWARE = Path(__file__).parents[2] / "hardware"
+TEXT = (HARDWARE / "CHECKLIST.md").read_text("utf-8")
+LINES = re.findall(r"^    moccasin-mat (.+)$", TEXT, re.MULTILINE)
+FAULTS = re.findall(r"^\| `moccasin-mat (doctor --sim \S+)` \| `([^`]+)` \|$", TEXT, re.MULTILINE)
+SETTINGS = re.findall(r"(?:^    (?:\[\w+\]|\w+ = .+)\n)+", TEXT, re.MULTILINE)
+
+
+class ParsedError(Exception):
+    """The line was understood; nothing further is to happen."""
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    """The checklist's own table.toml, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "table.toml"
+    path.write_text("\n".join(SETTINGS), "utf-8")
+    return path
+
+
+def doctor(capsys, *options):
+    """Return the exit status and the outcome of each of the doctor's lines, by name."""
+    status = cli.main(["doctor", "--json", *options])
+    told = json.loads(capsys.readouterr().out)
+    return status, {line["name"]: line["outcome"] for line in told["lines"]}
+
+
+def named():
+    """Return what the checklist names `so` where it speaks of the doctor's lines."""
+    prose = "\n".join(line for line in TEXT.splitlines() if not line.startswith(("    ", "|")))
+    found = re.findall(r"`((?:[^`\n])+)`", prose)
+    others = {"pass", "not here", "fail", "such type", "doctor", "table.toml", "ports", "flash --check", "replay"}
+    return [name for name in found if name not in others and not name.endswith(".md")]
+
+
+def test_the_checklist_is_one():
+    titles = [int(number) for number in re.findall(r"^## (\d+)\. ", TEXT, re.MULTILINE)]
+    assert titles == list(range(1, len(titles) + 1))
+    assert len(LINES) >= 15
+    assert len(FAULTS) == 4
+    assert len(SETTINGS) == 3
+
+
+@pytest.mark.parametrize("line", sorted(set(LINES)))
+def test_every_line_is_one_that_the_program_understands(line, monkeypatch):
+    def parsed(parser, argv=None, namespace=None):
+        argparse.ArgumentParser.parse_args(parser, argv, namespace)
+        raise ParsedError
+
+    monkeypatch.setattr(arguments.Parser, "parse_args", parsed)
+    words = shlex.split(line)
+    assert words[0] in cli.VERBS, "the program has no such verb"
+    with pytest.raises(ParsedError):
+        cli.main(words)
+
+
+def test_the_doctor_has_a_line_for_all_that_is_named(capsys, table):
+    status, told = doctor(capsys, "--sim", "--settings", str(write_plain(table)))
+    assert status == 0
+    assert len(set(named())) >= 30
+    missing = [name for name in named() if name not in told]
+    assert not missing
+
+
+def write_plain(table):
+    """Return settings that name no profile and no pins: this machine has none."""
+    plain = table.with_name("plain.toml")
+    plain.write_text('[table]\nname = "bench"\n', "utf-8")
+    return plain
+
+
+def test_what_is_named_from_one_to_another_are_all_of_a_kind():
+    spans = re.findall(r"`([^`]+)`\s+to\s+`([^`]+)`", TEXT)
+    assert {(a.split(" (")[0], b.split(" (")[0]) for a, b in spans} == {
+        ("touch strip 1", "touch strip 12"),
+        ("magnetometer 1", "magnetometer 8"),
+        ("magnetometer 9", "magnetometer 16"),
+        ("magnetometer 17", "magnetometer 24"),
+        ("piezo of pad 1", "piezo of pad 4"),
+    }
+
+
+@pytest.mark.parametrize(("line", "part"), FAULTS)
+def test_a_simulated_fault_fails_exactly_the_part_that_is_told(line, part, capsys, table):
+    status, told = doctor(capsys, *shlex.split(line)[1:])
+    assert status == 1
+    assert [name for name, outcome in told.items() if outcome == "fail"] == [part]
+
+
+def test_the_settings_on_the_page_are_good(table, capsys):
+    assert cli.main(["check-settings", str(table)]) == 0
+    settings = load(table)
+    assert (settings.strips.kind, settings.buttons.kind, settings.board.profile) == ("pi", "pi", "hall")
+
+
+def test_the_calibration_walks_as_told_and_keeps_the_profile_that_the_settings_name(table, capsys):
+    (line,) = [line for line in LINES if line.startswith("calibrate")]
+    unprofiled = table.with_name("first.toml")
+    unprofiled.write_text(SETTINGS[0] + SETTINGS[1], "utf-8")  # as it is when the step is reached
+    words = [str(unprofiled) if word == "table.toml" else word for word in shlex.split(line)]
+    assert cli.main([*words, "--sim"]) == 0
+    assert table.with_name("hall.profile.json").exists()
+    status, told = doctor(capsys_clear(capsys), "--sim", "--settings", str(profiled(table)))
+    assert status == 0
+    assert told["profile"] == "pass"
+    for step in Walk(StrikeSettings()).view.steps:
+        assert f'"{step.title}"' in " ".join(TEXT.split())
+
+
+def capsys_clear(capsys):
+    """Forget what was printed until now."""
+    capsys.readouterr()
+    return capsys
+
+
+def profiled(table):
+    """Return settings with the page's profile and without the Pi's pins, which this machine has not."""
+    path = table.with_name("profiled.toml")
+    path.write_text(SETTINGS[2], "utf-8")
+    return path
+
+
+def test_the_demo_of_the_first_step_plays_to_its_end(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (line,) = [line for line in LINES if line.startswith("demo")]
+    assert cli.main([*shlex.split(line), "--json"]) == 0
+    state = json.loads(capsys.readouterr().out)["state"]
+    assert max(state["short"].values()) == 1

@@ -1,0 +1,148 @@
+"""The circuits: what ngspice says of them lies within their limits, and the drawings are those of their values."""
+
+from __future__ import annotations
+
+import os
+
+import bus
+import circuits
+import msgspec
+import netlists
+import pytest
+import simulate
+from values import Circuit, engineering, values
+
+from pi_controller.pinmap import pinmap
+from pi_controller.sim import fsr
+
+V = values()
+NAMES = [(name, figure) for name in ("passive", "amplifier", "hold", "fsr", "bus") for figure in V.limits_of(name)]
+
+
+@pytest.fixture(scope="module")
+def ngspice():
+    """Skip without an ngspice, but fail when MOCCASIN_CI says there must be one."""
+    if not simulate.available():
+        if os.environ.get("MOCCASIN_CI") == "1":
+            pytest.fail("there is no ngspice on the path")
+        pytest.skip("there is no ngspice on the path")
+
+
+@pytest.fixture(scope="module")
+def figures(ngspice):
+    found = simulate.figures(V)
+    print("\n" + simulate.table(found))
+    return {(one.circuit, one.name): one for one in found}
+
+
+def test_every_figure_has_its_limits_and_every_limit_its_figure(figures):
+    assert set(figures) == set(NAMES)
+
+
+@pytest.mark.parametrize(("circuit", "name"), NAMES)
+def test_a_circuit_does_what_it_must(figures, circuit, name):
+    one = figures[circuit, name]
+    assert one.low <= one.value <= one.high
+
+
+def changed(circuit: str, **parts: float):
+    one = V.circuit(circuit)
+    return msgspec.structs.replace(V, **{circuit: Circuit(one.title, one.each, one.parts | parts)})
+
+
+@pytest.mark.parametrize(
+    ("circuit", "part", "value", "figure"),
+    [
+        ("piezo", "series_ohm", 2e3, "blow_high_volt"),
+        ("piezo", "smooth_farad", 100e-9, "feather_counts"),
+        ("passive", "bias_high_ohm", 220e3, "rest_counts"),
+        ("passive", "bias_low_ohm", 47e3, "rest_counts"),
+        ("passive", "pole_farad", 1e-12, "at_3000_hz_db"),
+        ("amplifier", "feedback_ohm", 68e3, "feather_counts"),
+        ("amplifier", "node_farad", 0.47e-9, "at_3000_hz_db"),
+        ("amplifier", "feedback_farad", 22e-12, "at_3600_hz_db"),
+        ("amplifier", "node_farad", 47e-9, "at_1500_hz_db"),
+    ],
+)
+def test_a_wrong_value_is_found(ngspice, circuit, part, value, figure):
+    kind = "amplifier" if circuit == "amplifier" else "passive"
+    found = dict(simulate.piezo_figures(changed(circuit, **{part: value}), kind))
+    low, high = V.limits_of(kind)[figure]
+    assert not low <= found[figure] <= high
+
+
+def test_a_hold_that_lets_go_too_soon_is_found(ngspice):
+    low, _ = V.limits["hold"]["decay_ms"]
+    assert dict(simulate.hold_figures(changed("hold", decay_ohm=33e3)))["decay_ms"] < low
+
+
+def test_without_clamps_the_pin_would_be_lost(ngspice):
+    netlist = [
+        line for line in netlists.piezo(V, "passive", netlists.ring(V, 20.0)) if not line.startswith(("Dup", "Ddown"))
+    ]
+    assert simulate.run(netlist, "tran 5u 10m", "v(adc)")[1].max() > V.model["adc"]["highest_volt"]
+
+
+def test_a_netlist_that_cannot_be_run_says_so(ngspice):
+    with pytest.raises(simulate.SimulationError, match="netlist"):
+        simulate.run(["Rone adc nowhere nonsense"], "tran 5u 1m", "v(nothing)")
+
+
+def test_the_force_sensors_divider_is_the_simulated_mats():
+    assert V.fsr["divider_ohm"] == fsr.DIVIDER_OHM
+
+
+def test_the_bus_keeps_the_standard_in_every_state():
+    m, found = V.model["bus"], bus.lines(V)
+    assert len(found) == 1 + len(pinmap().magnetometer_positions())
+    assert pinmap().board.i2c["hz"] == 400_000, "the limits below are those of 400 kHz"
+    for line in found:
+        assert line.rise_s <= m["rise_s"], line.name
+        assert line.farad <= m["most_farad"], line.name
+        assert V.supply_volt - m["low_volt"] <= m["sink_amp"] * line.ohm, line.name
+    weak = changed("bus", data_pullup_ohm=1e6, clock_pullup_ohm=1e6)
+    assert max(line.rise_s for line in bus.lines(weak)) > m["rise_s"], "the modules' own pull-ups alone are too weak"
+
+
+def test_each_multiplexer_serves_what_is_near_it():
+    assert max(bus.sensor_m(V)) < 0.7
+    assert len(V.harness.muxes_mm) == len(pinmap().board.tca9548a_addresses)
+
+
+def test_the_limits_are_those_of_the_chips_and_of_the_firmware():
+    adc = V.model["adc"]
+    assert V.limits["both"]["slam_high_volt"][1] <= adc["highest_volt"]
+    assert V.limits["both"]["slam_low_volt"][0] >= adc["lowest_volt"]
+    assert sum(V.limits["both"]["rest_counts"]) / 2 == 2 ** (pinmap().board.adc_bits - 1)
+
+
+@pytest.mark.parametrize("name", circuits.DRAWINGS)
+def test_a_drawing_is_that_of_its_values(name):
+    path = circuits.HERE / f"circuit-{name}.svg"
+    assert path.read_text("utf-8") == circuits.drawn_one(V, name), "run python hardware/drawings/circuits.py"
+
+
+def test_a_drawing_follows_its_values():
+    assert "47 kΩ" in circuits.drawn_one(changed("piezo", series_ohm=47e3), "piezo-passive")
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "said"),
+    [(33e3, "Ω", "33 kΩ"), (10e6, "Ω", "10 MΩ"), (330.0, "Ω", "330 Ω"), (3.3e-9, "F", "3.3 nF"), (1e-3, "F", "1000 µF"),
+     (220e-12, "F", "220 pF"), (1e3, "Ω", "1 kΩ"), (1e-7, "F", "100 nF")],
+)  # fmt: skip
+def test_values_are_said_as_engineers_say_them(value, unit, said):
+    assert engineering(value, unit) == said
+
+
+def rows(text: str) -> dict[tuple[str, str], float]:
+    cells = [[cell.strip() for cell in row.split("|")] for row in text.splitlines() if row.startswith("| ")]
+    return {(one[1], one[2]): float(one[3]) for one in cells if len(one) > 4 and one[1] in dict(NAMES)}
+
+
+def test_the_page_shows_the_figures_that_are_simulated(figures):
+    page = rows((circuits.HERE.parent / "circuits.md").read_text("utf-8"))
+    now = rows(simulate.table(list(figures.values())))
+    assert page.keys() == now.keys()
+    for key, value in now.items():  # another ngspice may round otherwise
+        assert page[key] == pytest.approx(value, rel=0.05, abs=0.05), key

@@ -1,0 +1,96 @@
+"""The cables: every pin of the pin map has its wire, once, and the sheets in the tree are those of the pin map."""
+
+from __future__ import annotations
+
+import harness
+import power
+import pytest
+import yaml
+
+from pi_controller.pinmap import pinmap
+
+PINS = pinmap()
+WIREVIZ = pytest.mark.parametrize("name", harness.SHEETS)
+
+
+def wires(name: str) -> list[tuple[tuple[str, str], tuple[str, str]]]:
+    """Every single wire of a sheet: (plug, pin) to (plug, pin)."""
+    found = []
+    for start, _, end in harness.SHEETS[name]().document()["connections"]:
+        ((a, pins_a),), ((b, pins_b),) = start.items(), end.items()
+        found += [((a, x), (b, y)) for x, y in zip(pins_a, pins_b, strict=True)]
+    return found
+
+
+@WIREVIZ
+def test_a_sheet_in_the_tree_is_that_of_the_pin_map(name):
+    sheet = harness.SHEETS[name]()
+    assert (harness.HERE / f"harness-{name}.yml").read_text("utf-8") == sheet.text(), "run harness.py"
+    assert (harness.HERE / f"harness-{name}.bom.tsv").read_text("utf-8") == harness.bom(sheet), "run harness.py"
+    assert (harness.HERE / f"harness-{name}.svg").stat().st_size > 1000
+
+
+@WIREVIZ
+def test_every_wire_ends_at_a_pin_that_is_there(name):
+    plugs = yaml.safe_load(harness.SHEETS[name]().text())["connectors"]
+    for ends in wires(name):
+        for plug, pin in ends:
+            assert pin in plugs[plug]["pinlabels"]
+    used = {plug for ends in wires(name) for plug, _ in ends}
+    assert used == set(plugs)
+
+
+@WIREVIZ
+def test_a_signal_has_one_wire_and_grounds_and_supplies_meet_their_like(name):
+    shared = ("GND", "3V3", "5V", "+5V", "brass", "1", "2")
+    for (_, x), (_, y) in wires(name):
+        for rail in ("GND", "5V", "3V3"):
+            assert (rail in x) == (rail in y) or {x, y} & {"2", "brass"}, (x, y)
+    sources = [end for ends in wires(name) for end in ends if not end[1].endswith(shared) and "3V3" not in end[1]]
+    if name not in {"table-mat", "table-field"}:
+        assert len(sources) == len(set(sources))
+
+
+def test_the_pis_pins_are_those_of_the_pin_map():
+    found = {pin: there for (plug, pin), there in wires("table-pi") if plug == "Raspberry Pi"}
+    for button, gpio in PINS.pi.buttons.items():
+        assert found[f"GPIO{gpio} (pin {harness.header_pin(gpio)})"] == (f"Button {button.replace('_', ' ')}", "1")
+    strip = PINS.pi.strip_pin
+    assert found[f"GPIO{strip} (pin {harness.header_pin(strip)})"] == ("74AHCT125", "1A")
+
+
+def test_the_boards_pins_are_those_of_the_pin_map():
+    found = wires("table-mat")
+    for pad, gpio in enumerate(PINS.board.adc_pins, 1):
+        assert (("Board", f"GPIO{gpio}"), ("Piezo inputs", f"GPIO{gpio}")) in found
+        assert (("Piezo inputs", f"in {pad}"), (f"Piezo {pad}", "hot")) in found
+    assert (("Board", f"GPIO{PINS.board.i2c['sda']}"), ("MPR121", "SDA")) in found
+    assert (("Board", f"GPIO{PINS.board.i2c['scl']}"), ("MPR121", "SCL")) in found
+    strips = PINS.touch.strips
+    for pad in range(1, PINS.pads.count + 1):
+        for i, strip in enumerate(strips):
+            assert (("MPR121", f"ELE{(pad - 1) * len(strips) + i}"), (f"Pad {pad} {strip}", "1")) in found
+
+
+def test_each_magnetometer_is_behind_the_channel_that_the_firmware_asks():
+    found = wires("table-field")
+    for i in range(len(PINS.magnetometer_positions())):  # board.py: mux i >> 3, channel i & 7
+        assert ((f"TCA9548A {(i >> 3) + 1}", f"SD{i & 7}"), (f"M{i + 1}", "SDA")) in found
+        assert ((f"TCA9548A {(i >> 3) + 1}", f"SC{i & 7}"), (f"M{i + 1}", "SCL")) in found
+    assert len({end for end, _ in found if end[1].startswith("SD")}) == 24
+
+
+def test_in_the_light_build_nothing_but_the_converter_is_on_its_pins():
+    taken = {pin for (plug, pin), there in wires("light") if plug == "Zero 2 W" and there[0] == "MCP3008"}
+    for gpio in PINS.pi.mcp3008.pins:
+        assert f"GPIO{gpio} (pin {harness.header_pin(gpio)})" in taken
+    others = {pin for (plug, pin), there in wires("light") if plug == "Zero 2 W" and there[0] != "MCP3008"}
+    assert not {pin for pin in taken & others if pin.startswith("GPIO")}
+    assert harness.LIGHT_STRIP_PIN not in {*PINS.pi.mcp3008.pins, *PINS.pi.buttons.values(), *PINS.pi.mpr121.pins}
+
+
+def test_feeds_are_as_thick_and_long_as_the_budget_has_them():
+    cables = harness.table_pi().document()["cables"].values()
+    for name in ("feed", "far_feed"):
+        wire = power.values().wires[name]
+        assert any(one["length"] == wire.metres and one["gauge"] == f"{wire.awg} AWG" for one in cables)

@@ -1,0 +1,160 @@
+"""A journal of version 1 goes on in this version: nothing is lost, the old one is kept, and a cut at any moment harms nothing."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from pi_controller.errors import JournalError
+from pi_controller.referee.facts import LinkSeen
+from pi_controller.table import migrate as module
+from pi_controller.table.journal import Journal
+from pi_controller.table.verify import verdict
+
+
+@pytest.fixture
+def old(tmp_path, play_on, as_version_1):
+    """Return the path of a journal of version 1 and its rows."""
+    with Journal(tmp_path / "made") as journal:
+        play_on(journal, 30)
+    path = tmp_path / "old" / "table.sqlite"
+    path.parent.mkdir()
+    return path, as_version_1(tmp_path / "made", path)
+
+
+def plain(path):
+    with Journal(path, read_only=True) as journal:
+        return [tuple(row)[:5] for row in journal.rows()]
+
+
+def test_looked_at_it_is_read_as_it_is(old):
+    path, rows = old
+    before = path.read_bytes()
+    assert plain(path) == rows
+    with Journal(path, read_only=True) as journal:
+        assert journal.head == (len(rows), "")
+        assert journal.meta is None
+    found = verdict(path)
+    assert (found.whole, found.chained, found.records) == (True, False, len(rows))
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_opened_for_writing_it_gets_a_chain_and_a_copy_is_kept(old):
+    path, rows = old
+    before = path.read_bytes()
+    with Journal(path) as journal:
+        assert journal.seq == len(rows)
+        assert journal.meta.origin == "a journal of version 1"
+        assert journal.meta.created == rows[0][2]
+        journal.append([LinkSeen(5000.0, up=True)])
+    assert plain(path)[:-1] == rows
+    assert verdict(path).whole
+    copy = path.with_name("table.v1.sqlite")
+    assert plain(copy) == rows
+    with closing(sqlite3.connect(copy)) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (1,)
+    assert {one.name for one in path.parent.iterdir()} == {"table.sqlite", "table.v1.sqlite", "table.sqlite.lock"}
+    assert before != path.read_bytes()
+
+
+def test_the_log_of_a_killed_writer_belongs_to_it(old, tmp_path):
+    path, rows = old
+    killed = tmp_path / "killed.sqlite"
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        more = (len(rows) + 1, rows[-1][1] + 1, 9000.0, "link", '{"kind":"link","t":9000.0,"up":true}')
+        db.execute("INSERT INTO facts VALUES (?, ?, ?, ?, ?)", more)
+        shutil.copy(path, killed)
+        shutil.copy(path.with_name("table.sqlite-wal"), tmp_path / "killed.sqlite-wal")
+    with Journal(killed) as journal:
+        assert journal.seq == len(rows) + 1
+    assert plain(killed) == [*rows, more]
+    assert plain(tmp_path / "killed.v1.sqlite") == [*rows, more]
+
+
+def test_an_older_copy_is_never_replaced(old):
+    path, rows = old
+    copy = path.with_name("table.v1.sqlite")
+    copy.write_text("somebody's notes")
+    Journal(path).close()
+    assert copy.read_text() == "somebody's notes"
+    assert plain(path.with_name("table.v1-2.sqlite")) == rows
+
+
+def test_a_damaged_one_is_left_as_it_is(old):
+    path, _ = old
+    path.write_bytes(path.read_bytes()[:-4096])
+    before = path.read_bytes()
+    with pytest.raises(JournalError, match="damaged"):
+        Journal(path)
+    assert path.read_bytes() == before
+
+
+def test_one_that_somebody_holds_waits(old):
+    path, rows = old
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN")
+        other.execute("SELECT count(*) FROM facts").fetchone()
+        with pytest.raises(JournalError, match="another program holds it"):
+            Journal(path)
+    with Journal(path) as journal:
+        assert journal.seq == len(rows)
+
+
+KILL_AT_EVERY_LINE = """
+import os, shutil, sys
+from pathlib import Path
+from pi_controller.table.journal import Journal
+path, folder, modules = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:]
+
+def opened(at):
+    lines = 0
+    def trace(frame, event, arg):
+        nonlocal lines
+        if frame.f_code.co_filename not in modules:
+            return None
+        if event == "line":
+            lines += 1
+            if lines == at:
+                os._exit(9)
+        return trace
+    sys.settrace(trace)
+    Journal(path.with_name(f"at{at}") / path.name)
+
+at = 1
+while True:
+    shutil.copytree(path.parent, path.with_name(f"at{at}"), ignore=shutil.ignore_patterns("at*"))
+    if (child := os.fork()) == 0:
+        opened(at)
+        os._exit(0)
+    if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0:
+        break
+    at += 1
+print(at)
+"""
+
+
+def test_killed_at_any_line_one_whole_journal_is_left(old):
+    path, rows = old
+    home = Path(module.__file__).parent
+    lines = [str(home / name) for name in ("migrate.py", "journal_file.py")]
+    command = [sys.executable, "-c", KILL_AT_EVERY_LINE, str(path), str(path.parent), *lines]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ})
+    steps = int(done.stdout)
+    assert steps > 60
+    seen = set()
+    for at in range(1, steps):
+        left = path.with_name(f"at{at}") / path.name
+        with closing(sqlite3.connect(f"{left.as_uri()}?mode=ro", uri=True)) as db:
+            seen.add(db.execute("PRAGMA user_version").fetchone()[0])
+        assert plain(left) == rows
+        with Journal(left) as journal:
+            journal.append([LinkSeen(9000.0, up=True)])
+        assert verdict(left).whole
+        assert plain(left.with_name("table.v1.sqlite")) == rows
+    assert seen == {1, 2}

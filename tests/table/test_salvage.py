@@ -1,0 +1,194 @@
+"""From a damaged journal everything that can be proven comes back, whatever happened to the file, and it is only read."""
+
+import random
+import shutil
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from pi_controller.cli import main
+from pi_controller.errors import JournalError, UsageError
+from pi_controller.referee.facts import Void
+from pi_controller.table.journal import Journal
+from pi_controller.table.salvage import main as salvage_main
+from pi_controller.table.salvage import salvage
+from pi_controller.table.verify import verdict
+
+PAGE = 4096
+
+
+@pytest.fixture(scope="module")
+def game(tmp_path_factory, play_on):
+    """Return a folder with the journal of a long game, as a killed table leaves it: part in the file, part in its log."""
+    folder = tmp_path_factory.mktemp("game")
+    with Journal(folder / "whole.sqlite") as journal:
+        play_on(journal, 120)
+        journal._open_db().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        play_on(journal, 60, seed=2, t=2000.0)
+        journal.append([Void(3000.0, "long " * 2000)])  # goes on over pages of its own
+        rows = list(journal.rows())
+        for ending in ("", "-wal"):
+            shutil.copy(folder / f"whole.sqlite{ending}", folder / f"killed.sqlite{ending}")
+    return folder, rows
+
+
+def damaged(data, chance):
+    """Return `data` with something wrong with it."""
+    data = bytearray(data)
+    kind = chance.choice(["cut", "zeros", "bits", "noise", "swapped", "old", "byte"])
+    at = chance.randrange(len(data))
+    page = at - at % PAGE
+    match kind:
+        case "cut":
+            del data[at:]
+        case "zeros":
+            for _ in range(chance.choice([1, 1, 3])):
+                data[page : page + PAGE] = bytes(len(data[page : page + PAGE]))
+                page = chance.randrange(len(data)) // PAGE * PAGE
+        case "bits":
+            for _ in range(chance.choice([1, 5, 200])):
+                data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        case "noise":
+            data[at : at + 700] = chance.randbytes(len(data[at : at + 700]))
+        case "swapped":
+            other = chance.randrange(len(data)) // PAGE * PAGE
+            data[page : page + PAGE], data[other : other + PAGE] = data[other : other + PAGE], data[page : page + PAGE]
+        case "old":  # a sector that was never written
+            data[at - at % 512 : at - at % 512 + 512] = data[:512]
+        case _:
+            data[chance.randrange(min(200, len(data)))] = chance.randrange(256)
+    return bytes(data)
+
+
+def test_200_damaged_copies(game, tmp_path):
+    folder, rows = game
+    chance = random.Random(1)
+    kept = []
+    for n in range(200):
+        path, new = tmp_path / f"{n}.sqlite", tmp_path / f"{n}.new"
+        name = chance.choice(["whole", "killed"])
+        path.write_bytes((folder / f"{name}.sqlite").read_bytes())
+        if name == "killed":
+            path.with_name(f"{n}.sqlite-wal").write_bytes((folder / "killed.sqlite-wal").read_bytes())
+        hurt = chance.choice([one for one in tmp_path.glob(f"{n}.sqlite*")])
+        hurt.write_bytes(damaged(hurt.read_bytes(), chance))
+        before = {one: one.read_bytes() for one in tmp_path.glob(f"{n}.sqlite*")}
+        status = salvage_main([str(path), "-o", str(new)])
+        assert {one: one.read_bytes() for one in tmp_path.glob(f"{n}.sqlite*")} == before
+        assert status == (0 if new.exists() else 1)
+        if new.exists():
+            found = verdict(new)
+            assert found.whole, (n, found.wrong)
+            with Journal(new) as journal:  # and a table can go on with it
+                back = list(journal.rows())
+            assert [row[:5] for row in back] == [row[:5] for row in rows[: len(back)]]
+            kept.append(len(back))
+        else:
+            kept.append(0)
+    assert sum(n == len(rows) for n in kept) > 100  # most damage is beside the records, or is made good
+    assert sum(n == 0 for n in kept) < 30
+
+
+def test_a_whole_one_comes_back_as_it_was(game, tmp_path, capsys):
+    folder, rows = game
+    for name in ("whole", "killed"):
+        assert main(["salvage", str(folder / f"{name}.sqlite"), "-o", str(tmp_path / name)]) == 0
+        assert f"kept: {len(rows)} records" in (said := capsys.readouterr().out)
+        assert "nothing that can be seen is lost" in said
+        assert rows[-1].hash[:16] in said  # the chain is the old one: what was printed of it still proves it
+        with Journal(tmp_path / name, read_only=True) as journal:
+            assert list(journal.rows()) == rows
+
+
+def without(path, statement):
+    with closing(sqlite3.connect(path)) as db, db:
+        for (trigger,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            db.execute(f"DROP TRIGGER {trigger}")
+        db.execute(statement)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("VACUUM")
+    return path
+
+
+def test_it_ends_before_what_does_not_follow(game, tmp_path, capsys):
+    folder, rows = game
+    path = tmp_path / "hurt"
+    shutil.copy(folder / "whole.sqlite", path)
+    at = next(row.seq for row in rows if row.seq > 100 and row.batch != rows[row.seq - 2].batch)
+    without(path, f"DELETE FROM facts WHERE seq = {at}")
+    assert main(["verify", str(path)]) == 1
+    assert f"whole up to event {rows[at - 2].batch} (record {at - 1}); then: record {at}" in capsys.readouterr().out
+    assert main(["salvage", str(path), "-o", str(tmp_path / "new")]) == 0
+    said = capsys.readouterr().out
+    assert f"kept: {at - 1} records, up to event {rows[at - 2].batch}" in said
+    assert f"records {at} to {len(rows)} are seen, {len(rows) - at} can be read and do not join" in said
+    assert f"because record {at} cannot be read" in said
+
+
+def test_a_record_that_was_changed_does_not_come_back(game, tmp_path):
+    folder, rows = game
+    path = tmp_path / "changed"
+    shutil.copy(folder / "whole.sqlite", path)
+    at = next(row.seq for row in rows if '"found":false' in row.body and row.seq > 50)
+    without(path, f"UPDATE facts SET body = replace(body, '\"found\":false', '\"found\":true') WHERE seq = {at}")
+    kept = salvage(path)
+    assert kept.why == f"record {at} is not what was written: its hash does not follow"
+    assert kept.rows[-1].batch < rows[at - 1].batch
+
+
+def test_a_damaged_hash_is_made_good_by_the_next_record(game, tmp_path):
+    folder, rows = game
+    path = tmp_path / "hash"
+    shutil.copy(folder / "whole.sqlite", path)
+    without(path, "UPDATE facts SET hash = replace(hash, 'a', 'b') WHERE seq = 60")
+    assert not verdict(path).whole
+    assert len(salvage(path).rows) == len(rows)
+
+
+def test_without_its_epoch_the_records_prove_each_other(game, tmp_path):
+    folder, rows = game
+    path = tmp_path / "nameless"
+    shutil.copy(folder / "whole.sqlite", path)
+    without(path, "DELETE FROM meta")
+    kept = salvage(path, lambda n: bytes(n))
+    assert len(kept.rows) == len(rows)
+    assert kept.about.epoch == "00" * 16
+
+
+def test_an_event_is_there_whole_or_not_at_all(game, tmp_path):
+    folder, rows = game
+    path = tmp_path / "half"
+    shutil.copy(folder / "whole.sqlite", path)
+    second = next(row for row in rows if row.seq > 80 and row.batch == rows[row.seq - 2].batch)
+    without(path, f"UPDATE facts SET body = '{{}}' WHERE seq = {second.seq}")
+    kept = salvage(path)
+    assert kept.rows[-1].batch == second.batch - 1
+
+
+def test_one_of_version_1(game, tmp_path, as_version_1):
+    folder, rows = game
+    path = tmp_path / "old"
+    as_version_1(folder / "whole.sqlite", path)
+    assert len(salvage(path).rows) == len(rows)
+    data = bytearray(path.read_bytes())
+    data[3 * PAGE : 4 * PAGE] = bytes(PAGE)
+    path.write_bytes(data)
+    assert main(["salvage", str(path), "-o", str(tmp_path / "new")]) == 0
+    found = verdict(tmp_path / "new")
+    assert found.whole
+    assert found.chained
+    assert 0 < found.records < len(rows)
+
+
+def test_what_there_is_nothing_to_salvage_from(game, tmp_path, capsys):
+    folder, _ = game
+    path = tmp_path / "noise"
+    path.write_bytes(random.Random(3).randbytes(50_000))
+    assert main(["salvage", str(path), "-o", str(tmp_path / "new")]) == 1
+    assert "nothing is kept, new is not written: no record can be read" in capsys.readouterr().out
+    assert not (tmp_path / "new").exists()
+    with pytest.raises(JournalError, match="no such file"):
+        salvage_main([str(tmp_path / "none"), "-o", str(tmp_path / "new")])
+    with pytest.raises(UsageError, match="is there already"):
+        salvage_main([str(folder / "whole.sqlite"), "-o", str(path)])
