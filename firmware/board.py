@@ -15,6 +15,7 @@ import rp2
 import uctypes
 
 import wire
+from lights import Lamp, Pixels
 
 ADC_PINS = (26, 27, 28, 29)
 SAMPLE_HZ = 4000
@@ -28,6 +29,8 @@ MUXES = (0x70, 0x71, 0x72)
 QMC5883L = 0x0D
 TOUCH_HZ = 50
 MAGNET_HZ = 20
+STRIP_PIN = 6
+PIXELS = 69
 
 WATCHDOG_MS = 2000
 RETRY_US = 1_000_000  # a sensor that does not answer is asked again once a second
@@ -135,10 +138,11 @@ class Piezos:
 
 
 class Bus:
-    """I2C that counts its errors and frees itself from a chip that holds the data line."""
+    """I2C that counts its errors and frees itself from a chip that holds the data line; `news` tells of that."""
 
-    def __init__(self):
+    def __init__(self, news):
         self.errors = 0
+        self._news = news
         self._row = 0
         self._open()
 
@@ -174,11 +178,19 @@ class Bus:
         """Clock until the chip in the middle of a byte lets go, say stop, and open the bus anew."""
         scl = machine.Pin(SCL, machine.Pin.OPEN_DRAIN, value=1)
         sda = machine.Pin(SDA, machine.Pin.OPEN_DRAIN, value=1)
-        for _ in range(9):
+        time.sleep_us(5)
+        stuck = not sda()
+        if stuck:
+            self._news.append((wire.BUS_STUCK, self._row))
+        clocks = 0
+        while clocks < 9 and (clocks == 0 or not sda()):  # once in any case: the chip may be about to send a 1
+            clocks += 1
             scl(0)
             time.sleep_us(5)
             scl(1)
             time.sleep_us(5)
+        if stuck and sda():
+            self._news.append((wire.BUS_FREE, clocks))
         sda(0)
         time.sleep_us(5)
         sda(1)
@@ -244,7 +256,7 @@ class Magnets:
         return self._bus.put(mux, self._channel)
 
     def read(self, i, buf, at, now):
-        """Read magnetometer `i` into buf[at:at+6]; False when it is silent or saturated."""
+        """Read magnetometer `i` into buf[at:at+6]; False when it is silent, None when it is saturated."""
         if not self._ready[i]:
             if now < self._again[i]:
                 return False
@@ -255,7 +267,9 @@ class Magnets:
         if not (self._choose(i) and self._bus.get(QMC5883L, 0x06, status) and status[0] & 1):
             self._ready[i] = False  # no answer, or it does not measure: set it up again
             return False
-        return self._bus.get(QMC5883L, 0x00, memoryview(buf)[at : at + 6]) and not status[0] & 2
+        if not self._bus.get(QMC5883L, 0x00, memoryview(buf)[at : at + 6]):
+            return False
+        return None if status[0] & 2 else True
 
 
 class Board:
@@ -266,13 +280,15 @@ class Board:
     PADS = PADS
     TOUCH_HZ = TOUCH_HZ
     MAGNET_HZ = MAGNET_HZ
+    PIXELS = PIXELS
 
     def __init__(self):
         micropython.kbd_intr(-1)  # pyright: ignore[reportAttributeAccessIssue]  # a 3 in a frame is no Ctrl-C
         wire.crc16 = crc16
         self.id = machine.unique_id()
         self.boot_reason = machine.reset_cause()
-        self.boot_count = count_boot()
+        self.boot_count, self.early = count_boot(self.boot_reason == machine.PWRON_RESET)
+        self.news = []
         self._ticks = time.ticks_us()
         self._us = 0
         self._line = 0
@@ -280,11 +296,9 @@ class Board:
         self._heard.register(sys.stdin, select.POLLIN)
         self._free = select.poll()
         self._free.register(sys.stdout, select.POLLOUT)
-        try:
-            self._led = machine.Pin("LED", machine.Pin.OUT)
-        except (TypeError, ValueError):  # a board without a plain LED
-            self._led = None
-        self._bus = Bus()
+        self._lamp = Lamp()
+        self._pixels = Pixels(STRIP_PIN, PIXELS)
+        self._bus = Bus(self.news)
         self._strips = Strips(self._bus)
         self._magnets = Magnets(self._bus)
         self._piezos = Piezos()
@@ -317,16 +331,18 @@ class Board:
         return self._strips.read(buf, self.now_us())
 
     def magnet(self, i, buf, at):
-        """Read magnetometer `i` into buf[at:at+6]; False when it is silent or saturated."""
+        """Read magnetometer `i` into buf[at:at+6]; False when it is silent, None when it is saturated."""
         return self._magnets.read(i, buf, at, self.now_us())
 
     def read(self):
         """Return what the host has sent, at most 64 bytes, without waiting."""
+        poll, stream = self._heard.poll, sys.stdin.buffer
         data = b""
-        while len(data) < 64 and self._heard.poll(0):
-            byte = sys.stdin.buffer.read(1)
+        while len(data) < 64 and poll(0):
+            byte = stream.read(1)
             data += byte
-            self._watch(byte[0])
+            if self._line < 2 or byte == b"\0":
+                self._watch(byte[0])
         return data
 
     def _watch(self, byte):
@@ -343,35 +359,59 @@ class Board:
         if self._free.poll(0):
             sys.stdout.buffer.write(data)
 
+    def paint(self, first, colours):
+        """Give the pixels from `first` on the `colours`: red, green, blue of each. Nothing is seen before `show`."""
+        self._pixels.paint(first, colours)
+
+    def show(self):
+        """Send the pixels to the strip, which waits for nothing; False while the last frame is still on its way."""
+        return self._pixels.show(time.ticks_us())
+
+    def calm(self):
+        """This start has lived for a while: it is none of a row of early deaths."""
+        if self.early:
+            keep_boots(self.boot_count, 0)
+
     def feed(self):
-        """Tell the watchdog that the loop runs."""
+        """Tell the watchdog that the loop runs, and let the lamp blink."""
         self._watchdog.feed()
+        self._lamp.step(time.ticks_ms())
 
     def light(self, state):
-        """Show "wait" (dark), "run" or "fault" (lit)."""
-        if self._led is not None:
-            self._led(0 if state == "wait" else 1)
+        """Show "wait", "run" or "fault" on the lamp."""
+        self._lamp.state = state
 
     def fail(self, error):
         """Keep the trace of `error` in fault.txt and start anew."""
-        self.light("fault")
         with open("fault.txt", "w") as file:
             sys.print_exception(error, file)
         machine.reset()
 
 
-def count_boot():
-    """Add one to the count of starts kept in the file `boots` and return it."""
+def count_boot(power):
+    """Add one to the starts kept in the file `boots`; return that and how many in a row came early, this one included.
+
+    A start that is not from `power` neither counts as early nor ends the row.
+    """
+    boots = early = 0
     try:
         with open("boots") as file:
-            boots = int(file.read())
-    except (OSError, ValueError):  # the first start, or a power cut long ago
-        boots = 0
+            words = file.read().split()
+        boots = int(words[0])
+        early = int(words[1])
+    except (OSError, ValueError, IndexError):  # the first start, or an older program's file
+        pass
     boots = boots + 1 & 0xFFFFFFFF
+    early = min(early + 1, 255) if power else early
+    keep_boots(boots, early)
+    return boots, early
+
+
+def keep_boots(boots, early):
+    """Write the file `boots`, whole or not at all."""
     with open("boots.new", "w") as file:
-        file.write(str(boots))
+        file.write("%d %d" % (boots, early))
     os.rename("boots.new", "boots")
-    return boots
 
 
 def stay():
@@ -388,3 +428,10 @@ def asked_to_stay():
     except OSError:
         return False
     return True
+
+
+def programming():
+    """Let the lamp say that files may be copied; the mat does not run."""
+    lamp = Lamp()
+    lamp.state = "program"
+    machine.Timer(-1, period=100, mode=machine.Timer.PERIODIC, callback=lambda _: lamp.step(time.ticks_ms()))

@@ -4,6 +4,7 @@ import board
 import sampler
 
 if board.asked_to_stay():
+    board.programming()
     print("Programming: the mat does not run. Copy the files, then reset.")
 else:
     mat = board.Board()

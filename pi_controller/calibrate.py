@@ -24,7 +24,7 @@ from pi_controller.calibration.secret import hide_open
 from pi_controller.calibration.terminal import WalkPicture
 from pi_controller.calibration.walk import Walk
 from pi_controller.errors import UsageError
-from pi_controller.link.listener import Listener
+from pi_controller.link.source import listening
 from pi_controller.run import board
 from pi_controller.sim.calibrating import Calibrator
 from pi_controller.sim.conditions import Conditions
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from pi_controller.calibration.view import WalkView
     from pi_controller.link.messages import Message
+    from pi_controller.link.source import Source as MatSource
     from pi_controller.sim.faulty import Fault
 
 IDLE_S = 0.01
@@ -61,7 +62,7 @@ class Source(Protocol):
 class Mat:
     """A real mat on the wall's clock."""
 
-    def __init__(self, listener: Listener, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, listener: MatSource, clock: Callable[[], float] = time.monotonic) -> None:
         self._listener = listener
         self._clock = clock
         self.t = clock()
@@ -135,9 +136,8 @@ def _may(settings: Settings) -> None:
 def _source(settings: Settings, faults: Sequence[Fault], stack: ExitStack, *, sim: bool) -> Mat | SimulatedMat:
     if sim:
         return SimulatedMat(stack.enter_context(SimListening(SIM_SEED, Conditions.quiet(), faults)))
-    opens = board(settings)
-    assert opens is not None
-    listener = Listener(opens)
+    listener = listening(board(settings))
+    assert listener is not None
     stack.callback(listener.close)
     return Mat(listener)
 

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 VERBS: dict[str, tuple[str, str]] = {
     "demo": ("pi_controller.sim.demo", "play a game on a simulated mat, from sensor bytes to lights"),
     "run": ("pi_controller.run", "run a table: the board, the buttons, the strips, the live page"),
+    "setup": ("pi_controller.setup.verb", "install the table's service on this machine, or take it back"),
     "doctor": ("pi_controller.doctor.verb", "look at every sensor, the link, the disk: what is wrong, and what to do"),
+    "ports": ("pi_controller.flash.ports_verb", "list the serial ports, which one is taken, and who answers there"),
+    "flash": ("pi_controller.flash.verb", "put the firmware on the mat board, or tell whether it is there"),
     "calibrate": ("pi_controller.calibrate", "measure the mat step by step and keep what was found as a profile"),
     "score": ("pi_controller.games.sheet", "keep score: actions in, states and words called out, one JSON a line"),
     "odds": ("pi_controller.games.odds_verb", "tell the exact chances of winning, for learning what a moment means"),
@@ -26,6 +29,9 @@ VERBS: dict[str, tuple[str, str]] = {
     "record-sensors": ("pi_controller.recording.bench_verb", "keep every reading of a mat, without a game"),
     "score-strikes": ("pi_controller.recording.score_verb", "tell how well strikes are felt, from a recorded truth"),
     "record": ("pi_controller.table.record", "write a game as an open text file, or check one"),
+    "export": ("pi_controller.table.export", "write a game out: record, score sheet, a sheet to print and sign"),
+    "verify": ("pi_controller.table.verify", "check that a journal is whole and is what was written"),
+    "salvage": ("pi_controller.table.salvage", "write a new journal from what can be read of a damaged one"),
     "strikes": ("pi_controller.mat.wav", "find the strikes in a WAV file, each channel a pad"),
     "check-settings": ("pi_controller.table.check_settings", "check a settings file, or print a commented example"),
 }

@@ -14,16 +14,18 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 from pi_controller.drivers.ports import StripError
-from pi_controller.link.listener import Listener
+from pi_controller.ground import Ground
 from pi_controller.link.messages import Piezo, Touch
+from pi_controller.link.source import listening
 from pi_controller.mat.events import Button
 from pi_controller.show.lights import frame
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from pi_controller.drivers.ports import Buttons, Port, Rgb, Strip
     from pi_controller.link.messages import Message
+    from pi_controller.link.source import Source, Waits
     from pi_controller.mat.events import MatEvent
     from pi_controller.mat.feel import Feel
     from pi_controller.table.table import Table
@@ -50,7 +52,7 @@ class Observer(Protocol):
         ...
 
     def told(self, events: Sequence[MatEvent], armed: bool) -> None:
-        """The mat events they gave were told to the table."""
+        """The mat events they gave, as the mat felt them, were told to the table as the hiders see them."""
         ...
 
     def pressed(self, t: float, press: Button) -> None:
@@ -62,66 +64,64 @@ class Observer(Protocol):
         ...
 
 
-def carry(messages: Iterable[Message], feel: Feel, table: Table) -> list[MatEvent]:
-    """Feel `messages` and tell the table what happened; return that. What happened first is told first.
-
-    Samples come in longer blocks than scans, so events are put in order over all the messages.
-    """
-    events = [event for message in messages for event in feel.feed(message)]
-    events.sort(key=lambda event: event.t)
-    for event in events:
-        table.mat_event(event)
-        feel.armed = table.armed
-    return events
-
-
 class Daemon:
     """Board, buttons, table, lights and pages of one table, wired together.
 
     `open_port` opens the board's port or raises `PortError`; None is a table without a board. `publish` is called with
-    each new view; `observers` look on.
+    each new view; `observers` look on. Where each team has a mat, `feel` and `open_port` are of the one before A, and
+    `second` are those of the one before B.
     """
 
     def __init__(
         self,
         table: Table,
         feel: Feel,
-        open_port: Callable[[], Port] | None,
+        open_port: Source | Callable[[], Port] | None,
         buttons: Buttons | None = None,
         strip: Strip | None = None,
         publish: Callable[[View], None] | None = None,
         observers: Sequence[Observer] = (),
+        second: tuple[Feel, Source | Callable[[], Port] | None] | None = None,
     ) -> None:
         self.table = table
-        self.listener = Listener(open_port) if open_port is not None else None
+        mats = [(feel, open_port), *filter(None, (second,))]
+        self.listeners = [listening(opens) for _, opens in mats]
         self.observers = list(observers)
-        self._feel = feel
+        self._ground = Ground(table, [felt for felt, _ in mats])
         self._buttons = buttons
         self._strip = strip
         self._publish = publish
         self._now = 0.0
         self._presses: list[Button] = []
-        self._retry_at = self._drawn_at = self._felt = float("-inf")
+        self._felt = [float("-inf")] * len(mats)
+        self._retry_at = self._drawn_at = float("-inf")
         self._shown: View | None = None
         self._lit: Sequence[Rgb] = ()
         if buttons is not None:
             buttons.listen(self._pressed)
 
     @property
-    def port(self) -> Port | None:
-        """The board's port, while it is open."""
+    def listener(self) -> Source | None:
+        """Who listens to the board of the mat before the hiders."""
+        return self.listeners[self._ground.faced]
+
+    @property
+    def port(self) -> Waits | None:
+        """The port of that board, while it is open."""
         return self.listener.port if self.listener is not None else None
 
     @property
     def sent(self) -> int:
-        """Bytes sent to the board so far."""
-        return self.listener.sent if self.listener is not None else 0
+        """Bytes sent to the boards so far."""
+        return sum(listener.sent for listener in self.listeners if listener is not None)
 
     def step(self, t: float, at_least: int = 0) -> None:
         """Take in what waits (in lock step, `at_least` bytes), let time pass to `t`, show what changed."""
         self._now = t
-        if self.listener is not None:
-            self._take(self.listener.step(t, at_least))
+        self._ground.look_round(t)
+        for mat, listener in enumerate(self.listeners):
+            if listener is not None:
+                self._take(listener.step(t, at_least), mat)
         if self._buttons is not None:
             self._buttons.tick(t)
         self._pass_on_presses()
@@ -131,35 +131,36 @@ class Daemon:
         elif t >= self._retry_at:
             self._retry_at = t + AGAIN_S
             self.table.retry(t)
-        self._feel.armed = self.table.armed
+        self._ground.look_round(t)
         self._show(t)
         for observer in self.observers:
-            observer.stepped(t, self.table, self._feel.armed)
+            observer.stepped(t, self.table, self.table.listens)
 
     def close(self) -> None:
         """Say goodbye to the board; give back the port, the pins and the strip. The journal belongs to the table."""
-        if self.listener is not None:
-            self.listener.close()
+        for listener in self.listeners:
+            if listener is not None:
+                listener.close()
         if self._buttons is not None:
             self._buttons.close()
         if self._strip is not None:
             with suppress(StripError):
                 self._strip.close()
 
-    def _take(self, messages: Sequence[Message]) -> None:
+    def _take(self, messages: Sequence[Message], mat: int = 0) -> None:
         if not messages:
             return
         for message in messages:
             if isinstance(message, Touch):
-                self._felt = message.t
+                self._felt[mat] = message.t
             elif isinstance(message, Piezo):
                 # should the touch strips be dead, the board's samples tell a little later that it lives
-                self._felt = max(self._felt, message.t - NO_TOUCH_S)
+                self._felt[mat] = max(self._felt[mat], message.t - NO_TOUCH_S)
         for observer in self.observers:
-            observer.took(self._now, messages, self._feel.armed)
-        events = carry(messages, self._feel, self.table)
+            observer.took(self._now, messages, self.table.listens)
+        events = self._ground.feed(messages, mat)
         for observer in self.observers:
-            observer.told(events, self._feel.armed)
+            observer.told(events, self.table.listens)
 
     def _pressed(self, name: str, t: float) -> None:
         self._presses.append(Button(t=t, name=name))
@@ -171,7 +172,8 @@ class Daemon:
         was there may not be known, and a board that has just died not missed.
         """
         up = self.listener is not None and self.listener.session.up
-        while self._presses and (not up or self._felt >= self._presses[0].t):
+        felt = self._felt[self._ground.faced]
+        while self._presses and (not up or felt >= self._presses[0].t):
             press = self._presses.pop(0)
             for observer in self.observers:
                 observer.pressed(self._now, press)

@@ -46,9 +46,9 @@ class Ground:
         return int(self._far and self._table.seats == "each")
 
     def arm(self) -> None:
-        """Let strikes count where one is due."""
+        """Let strikes be felt where one is due, or would be told of."""
         for n, feel in enumerate(self._feels):
-            feel.armed = self._table.armed and n == self.faced
+            feel.armed = self._table.listens and n == self.faced
 
     def feed(self, messages: Iterable[Message], mat: int = 0) -> list[MatEvent]:
         """Feel `messages` of a mat and tell the table what happened; return that, as the mat itself felt it.

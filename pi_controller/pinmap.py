@@ -24,6 +24,27 @@ class BoardMap(msgspec.Struct, frozen=True):
     qmc5883l_address: int
     touch_hz: int
     magnet_hz: int
+    strip_pin: int
+    leds: dict[str, int]
+
+
+class Mcp3008Map(msgspec.Struct, frozen=True):
+    """The converter on the Pi's own pins: SPI port and device, pins (BCM), the channels of the pads in order."""
+
+    port: int
+    device: int
+    pins: tuple[int, ...]
+    hz: int
+    channels: tuple[int, ...]
+    bits: int
+
+
+class Mpr121Map(msgspec.Struct, frozen=True):
+    """The touch chip on the Pi's own pins: its I2C pins (BCM) and address, and scans a second."""
+
+    pins: tuple[int, ...]
+    address: int
+    hz: int
 
 
 class PiMap(msgspec.Struct, frozen=True):
@@ -31,6 +52,8 @@ class PiMap(msgspec.Struct, frozen=True):
 
     strip_pin: int
     buttons: dict[str, int]
+    mcp3008: Mcp3008Map
+    mpr121: Mpr121Map
 
 
 class Pads(msgspec.Struct, frozen=True):

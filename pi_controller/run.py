@@ -20,10 +20,15 @@ from pi_controller.arguments import Parser
 from pi_controller.calibration.profile import load as read_profile
 from pi_controller.console import help_for, say
 from pi_controller.daemon import Daemon
+from pi_controller.drivers.notify import Notifier, from_environment
 from pi_controller.drivers.serial_port import SerialPort, find_port
 from pi_controller.drivers.strips import MemoryStrip, NeoPixelStrip
 from pi_controller.errors import MatError
 from pi_controller.games.registry import game
+from pi_controller.link.board_strip import BoardStrip
+from pi_controller.link.listener import Listener
+from pi_controller.link.pins import pins_source
+from pi_controller.link.source import listening
 from pi_controller.pinmap import pinmap
 from pi_controller.recording.watching import observers
 from pi_controller.referee.referees import referee_for
@@ -39,6 +44,7 @@ if TYPE_CHECKING:
     from pi_controller.calibration.profile import Profile
     from pi_controller.drivers.ports import Buttons, Port, Strip
     from pi_controller.games.base import Game
+    from pi_controller.link.source import Source
     from pi_controller.mat.feel import Feel
     from pi_controller.show.odds_bar import OddsBar
     from pi_controller.table.view import View
@@ -54,7 +60,9 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--settings", metavar="FILE", help="the table's settings (default: those of check-settings)")
     args = parser.parse_args(argv)
     settings = load(Path(args.settings)) if args.settings else Settings()
-    settings, profile = profiled(settings, Path(args.settings or ".").parent)
+    folder = Path(args.settings or ".").parent
+    second = before_b(settings, folder)
+    settings, profile = profiled(settings, folder)
     stop = threading.Event()
     for wanted in (signal.SIGINT, signal.SIGTERM):
         signal.signal(wanted, lambda *_: stop.set())
@@ -69,13 +77,22 @@ def main(argv: Sequence[str]) -> int:
             server.start()
             stack.callback(server.stop)
             print(f"live page: {server.url}", flush=True)
+        source, strip = lights(settings, board(settings, clock))
         daemon = Daemon(
-            table, feel(settings, profile), board(settings), _buttons(settings, clock), _strip(settings), publish
+            table,
+            feel(settings, profile),
+            source,
+            _buttons(settings, clock),
+            strip,
+            publish,
+            second=second,
         )
         stack.callback(daemon.close)
         daemon.observers += observers(settings, table, opened_at, stack)
         lines = _console(table) if sys.stdin.isatty() else queue.SimpleQueue[str]()
-        _drive(daemon, clock, lines, stop, bar)
+        service = from_environment()
+        stack.callback(service.close)
+        drive(daemon, clock, lines, stop, bar, service)
     return 0
 
 
@@ -87,7 +104,7 @@ def open_table(settings: Settings, t: float) -> Table:
         referee = referee_for(rules, settings.referee_settings(rules.settings), secrets.token_bytes)
         # players that a game names itself are in no team
         teams = {"A": "A", "B": "B"} if "players" in rules.settings else {"A": settings.teams.a, "B": settings.teams.b}
-        return Table(journal, rules, teams, referee, t)
+        return Table(journal, rules, teams, referee, t, settings.mat.seats)
     except MatError:
         journal.close()
         raise
@@ -108,17 +125,42 @@ def profiled(settings: Settings, folder: Path) -> tuple[Settings, Profile | None
     return settings.model_copy(update={"strikes": strikes}), profile
 
 
+def before_b(settings: Settings, folder: Path) -> tuple[Feel, Source | Callable[[], Port] | None] | None:
+    """Return the feel and the board of the mat before B, where each team has one. Raises `ProfileError`."""
+    if settings.mat.seats != "each":
+        return None
+    settings, profile = profiled(settings.model_copy(update={"board": settings.board_b}), folder)
+    return feel(settings, profile), board(settings)
+
+
 def feel(settings: Settings, profile: Profile | None = None) -> Feel:
     """Return the feel of the mat as `settings` want it."""
     return feel_for(settings.game.name, settings.strikes.detector(), profile)
 
 
-def board(settings: Settings) -> Callable[[], Port] | None:
-    """Return what opens the board's port, or None for a table without a board."""
+def board(settings: Settings, clock: Callable[[], float] = time.monotonic) -> Source | Callable[[], Port] | None:
+    """Return what opens the board's port, the sensors on the Pi's own pins, or None for a table without either.
+
+    `clock` is the one that the source is stepped by.
+    """
     wanted = settings.board
     if wanted.port == "none":
         return None
+    if wanted.port == "pins":
+        return pins_source(clock)
     return lambda: SerialPort(find_port(wanted.port), wanted.write_timeout_s)
+
+
+def lights(
+    settings: Settings, source: Source | Callable[[], Port] | None
+) -> tuple[Source | Callable[[], Port] | None, Strip | None]:
+    """Return `source` and the light strip, which may hang on the board that the source listens to."""
+    if settings.strips.kind != "board":
+        return source, _strip(settings)
+    listener, wanted = listening(source), settings.strips
+    if not isinstance(listener, Listener):
+        return listener, None
+    return listener, BoardStrip(pinmap().lights.count, listener.session, wanted.brightness, wanted.current_cap_ma)
 
 
 def _strip(settings: Settings) -> Strip | None:
@@ -180,22 +222,39 @@ def _console(table: Table) -> queue.SimpleQueue[str]:
     return lines
 
 
-def _drive(
+def drive(
     daemon: Daemon,
     clock: Callable[[], float],
     lines: queue.SimpleQueue[str],
     stop: threading.Event,
     bar: OddsBar | None,
+    service: Notifier,
 ) -> None:
+    """Step the table until `stop` is set. Only a step that came to its end feeds the `service`'s watchdog."""
     shown: View | None = None
-    while not stop.is_set():
-        daemon.step(clock())
-        while not lines.empty():
-            print(say(daemon.table, lines.get(), clock()))
-        if daemon.table.view is not shown and sys.stdout.isatty():
-            shown = daemon.table.view
-            print(render_text(shown, chances=bar.of(shown) if bar else None), flush=True)
-        if daemon.port is None:
-            stop.wait(IDLE_S)
-        else:
-            daemon.port.wait(IDLE_S)
+    try:
+        while not stop.is_set():
+            daemon.step(t := clock())
+            service.ready()
+            service.feed(t)
+            service.status(condition(daemon))
+            while not lines.empty():
+                print(say(daemon.table, lines.get(), clock()))
+            if daemon.table.view is not shown and sys.stdout.isatty():
+                shown = daemon.table.view
+                print(render_text(shown, chances=bar.of(shown) if bar else None), flush=True)
+            if daemon.port is None:
+                stop.wait(IDLE_S)
+            else:
+                daemon.port.wait(IDLE_S)
+    finally:
+        service.stopping()
+
+
+def condition(daemon: Daemon) -> str:
+    """Return in one line how the table is, for the service's status: nothing of people, and nothing of a hide."""
+    if daemon.table.halted is not None:
+        return "play is stopped: the journal cannot be written"
+    if daemon.listener is None:
+        return "a table without a board"
+    return "the board is connected" if daemon.listener.session.up else "no board is connected; looking for it"

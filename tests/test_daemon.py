@@ -66,7 +66,7 @@ def test_a_board_that_is_not_there_is_said_once_and_looked_for_each_second(table
     for n in range(500):
         daemon.step(n * 0.01)
     assert cable.opened == 5
-    assert links(table) == [(False, "no board was found")]
+    assert links(table) == [(False, "no board was found: plug it in")]
     assert table.view.phase == "toss"
     cable.there = True
     daemon.step(6.0)
@@ -90,7 +90,7 @@ def test_a_pulled_cable_is_closed_and_looked_for(table):
     cable.there = False
     daemon.step(0.2)
     assert (daemon.port, cable.closed) == (None, 1)
-    assert links(table)[-1] == (False, "the board is gone")
+    assert links(table)[-1] == (False, "the board is gone: plug it in")
     cable.there = True
     daemon.step(1.5)
     assert daemon.port is cable

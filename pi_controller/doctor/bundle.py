@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, cast
 import msgspec
 
 from pi_controller.errors import UsageError
+from pi_controller.setup.service import log_choice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -40,7 +41,7 @@ def service_log() -> str:
         return "this system keeps no service log (there is no journalctl)\n"
     try:
         done = subprocess.run(
-            ["journalctl", "--unit", "moccasin-mat", "--lines", str(LOG_LINES), "--no-pager", "--output", "short-iso"],
+            ["journalctl", *log_choice(), "--lines", str(LOG_LINES), "--no-pager", "--output", "short-iso"],
             capture_output=True,
             text=True,
             errors="replace",

@@ -26,6 +26,8 @@ LISTEN_S = 5.0
 """Longer than any detector takes to name a dead sensor."""
 ENOUGH_SCANS = 50
 """Scans from which a strip that never moved is called stuck."""
+FULL_SCALE = 2048
+"""The counts below are of a converter with this full scale; another's are in proportion."""
 NOISY_COUNTS = 40.0
 OFF_REST_COUNTS = 300.0
 """A piezo rests in the middle of the converter's range; so far beside it a stroke is cut off."""
@@ -37,15 +39,18 @@ SENSORS = "Sensors"
 class Ears:
     """Feed it messages for `LISTEN_S` seconds, then ask for the `lines`."""
 
-    def __init__(self, strikes: StrikeSettings, *, hidden: bool = False) -> None:
+    def __init__(self, strikes: StrikeSettings, *, hidden: bool = False, magnetometers: bool = True) -> None:
         maps = pinmap()
         self._hidden = hidden
+        self._built = magnetometers
         self._senses = Senses(strikes)
         pads = maps.pads.count
         self.piezo, self.touch = Running((pads,)), Running((pads, len(maps.touch.strips)))
         self.up: LinkUp | None = None
         self.ups = self.gaps = self.samples = self.scans = self.field_scans = 0
         self.first_at = self.last_at = 0.0
+        self.grid = 0.0
+        """Samples a second of each piezo, as they are told."""
         self.why = ""
         self.health: list[Health] = []
         self._answered = np.zeros(len(maps.magnetometer_positions()))
@@ -83,6 +88,7 @@ class Ears:
     def _hear(self, piezo: Piezo) -> None:
         if not self.samples:
             self.first_at = piezo.t
+        self.grid = piezo.rate
         self.samples += len(piezo.samples)
         self.last_at = piezo.t + len(piezo.samples) / piezo.rate
         self.piezo.add(piezo.samples.astype(np.float64))
@@ -103,27 +109,31 @@ class Ears:
     def _piezos(self) -> Iterator[Line]:
         faults = {} if self._senses.strikes is None else self._senses.strikes.faults
         rest, noise = self.piezo.mean, self.piezo.rms
+        share = self._senses.full_scale / FULL_SCALE
         for i in range(len(rest)):
             name, pad = f"piezo of pad {i + 1}", i + 1
             why = faults.get(pad, "")
             if self.up is None:
                 yield Line(SENSORS, name, "not here", "no board answers")
             elif not self.samples:
-                yield Line(SENSORS, name, "fail", "no samples come", "flash the board's firmware")
+                yield Line(SENSORS, name, "fail", "no samples come", "'moccasin-mat flash' puts the right firmware on the board")
             elif why == "at its rail" or abs(rest[i]) > 0.98 * self._senses.full_scale:
                 todo = "check its plug, its two bias resistors and the clamp diodes: it should rest at half the supply"
                 yield Line(SENSORS, name, "fail", "at its rail", todo)
-            elif why == "silent" or self._lowest[i] == self._highest[i]:
+            elif why == "silent" or (self._lowest[i] == self._highest[i] and share == 1.0):
                 todo = "check its cable and the disc; tap the pad and look again"
                 yield Line(SENSORS, name, "fail", "silent: nothing moves", todo)
-            elif noise[i] > NOISY_COUNTS or why == "noisy":
+            elif noise[i] > NOISY_COUNTS * share or why == "noisy":
                 todo = "check its shield and ground; keep chargers, phones and hands away while the doctor listens"
                 yield Line(SENSORS, name, "fail", f"noisy: {noise[i]:.0f} counts", todo)
-            elif abs(rest[i]) > OFF_REST_COUNTS:
+            elif abs(rest[i]) > OFF_REST_COUNTS * share:
                 todo = "check its two bias resistors: it should rest at half the supply"
                 yield Line(SENSORS, name, "fail", f"rests {rest[i]:+.0f} counts off the middle", todo)
             else:
-                yield Line(SENSORS, name, "pass", f"rests {rest[i]:+.0f} counts off the middle, noise {noise[i]:.1f}")
+                found = f"rests {rest[i]:+.0f} counts off the middle, noise {noise[i]:.1f}"
+                if self._lowest[i] == self._highest[i]:
+                    found += "; so coarse a converter tells no dead disc from a quiet one: tap the pad"
+                yield Line(SENSORS, name, "pass", found)
 
     def _strips(self) -> Iterator[Line]:
         wrong = self._strip_faults()
@@ -164,6 +174,8 @@ class Ears:
             answered = self._answered[number] / max(self.field_scans, 1)
             if self.up is None:
                 yield Line(SENSORS, name, "not here", "no board answers")
+            elif not self._built:
+                yield Line(SENSORS, name, "not here", "none on the Pi's own pins: the judge confirms the bead")
             elif self._hidden:
                 yield Line(SENSORS, name, "not here", "not looked at: a game is under way")
             elif not self.field_scans:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pi_controller.link.listener import Listener
 
 LINK = "Link"
-FLASH = "flash the board with the firmware of this program: firmware/README.md"
+FLASH = "say 'moccasin-mat flash': it puts this program's firmware on the board"
 OFF_RATE = 0.005
 """Crystals are good to a ten-thousandth; a rate farther off than this is loss."""
 SLOW_RTT_S = 0.05

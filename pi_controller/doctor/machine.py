@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from pi_controller import __version__
 from pi_controller.doctor.report import Line
+from pi_controller.drivers.gpio import model
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -48,15 +49,6 @@ def _version(package: str) -> str:
     return ""
 
 
-def model(root: Path = Path("/")) -> str:
-    """Return which Raspberry Pi this is, or "" for none."""
-    try:
-        said = (root / "proc/device-tree/model").read_text("utf-8").strip("\0\n ")
-    except (OSError, UnicodeDecodeError):
-        return ""
-    return said if "Raspberry Pi" in said else ""
-
-
 def groups() -> set[str]:
     """Return the names of the groups that this program runs in."""
     names: set[str] = set()
@@ -88,7 +80,7 @@ def lines(settings: Settings, root: Path = Path("/"), member: Collection[str] | 
 
 
 def _spi(settings: Settings, root: Path) -> Line:
-    if settings.strips.kind != "pi":
+    if settings.strips.kind != "pi" and settings.board.port != "pins":
         return Line(MACHINE, "SPI", "not here", "the settings drive no strips")
     found = sorted((root / "dev").glob("spidev*"))
     if found:
@@ -100,10 +92,12 @@ def _spi(settings: Settings, root: Path) -> Line:
 def _groups(settings: Settings, root: Path, member: Collection[str]) -> Iterator[Line]:
     """Yield a line for each group that the settings need: whoever is not in it may not open the device."""
     needed = {
-        "dialout": (settings.board.port != "none", "the board's port"),
+        "dialout": (settings.board.port not in {"none", "pins"}, "the board's port"),
         "gpio": (settings.buttons.kind == "pi", "the buttons' pins"),
-        "spi": (settings.strips.kind == "pi", "the strips' pin"),
+        "spi": (settings.strips.kind == "pi" or settings.board.port == "pins", "the pins of SPI"),
     }
+    if settings.board.port == "pins":
+        needed["i2c"] = (True, "the touch strips' chip")
     for name, (wanted, what) in needed.items():
         if not wanted:
             yield Line(MACHINE, f"group {name}", "not here", f"the settings want nothing of {what}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pi_controller.doctor.report import Line
+from pi_controller.drivers.gpio import header_factory
 from pi_controller.drivers.ports import StripError
 from pi_controller.drivers.strips import NeoPixelStrip
 from pi_controller.pinmap import pinmap
@@ -31,6 +32,7 @@ def buttons(settings: Settings, factory: Factory | None = None) -> Iterator[Line
     from gpiozero import DigitalInputDevice  # noqa: PLC0415 - it takes long to import on a small Pi
     from gpiozero.exc import BadPinFactory, GPIOZeroError  # noqa: PLC0415
 
+    factory = factory or header_factory()
     for name, pin in wanted.items():
         what = f"button {name}"
         try:
@@ -52,6 +54,9 @@ def buttons(settings: Settings, factory: Factory | None = None) -> Iterator[Line
 def strips(settings: Settings, opened: Callable[[], Strip] | None = None) -> Iterator[Line]:
     """Yield the strips' line: they open and take a dim frame. Whether they shone only a person can see."""
     wanted, count = settings.strips, pinmap().lights.count
+    if wanted.kind == "board" and opened is None:
+        yield Line(PINS, "light strips", "not here", "they hang on the board: only a person sees whether they shine")
+        return
     if wanted.kind != "pi" and opened is None:
         yield Line(PINS, "light strips", "not here", f'none driven: [strips] kind = "{wanted.kind}"')
         return

@@ -16,12 +16,13 @@ from rich.progress import BarColumn, Progress, TextColumn
 from pi_controller.arguments import Parser
 from pi_controller.calibration import profile as profiles
 from pi_controller.calibration.secret import hide_open
-from pi_controller.doctor import link, machine, pins
+from pi_controller.doctor import link, machine, own_pins, pins, service
 from pi_controller.doctor.bundle import write
 from pi_controller.doctor.ears import LISTEN_S, Ears
 from pi_controller.doctor.report import Line, Report
 from pi_controller.errors import MatError, SettingsError
 from pi_controller.link.listener import Listener
+from pi_controller.link.pins import STARTS_S, PinsSource
 from pi_controller.run import board
 from pi_controller.sim.faulty import KINDS, parse
 from pi_controller.sim.listening import SimListening
@@ -30,6 +31,7 @@ from pi_controller.table.settings import Settings, load
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pi_controller.link.source import Source
     from pi_controller.sim.faulty import Fault
 
 ANSWER_S = 3.0
@@ -71,6 +73,7 @@ def main(argv: Sequence[str]) -> int:
         lines += _mat(settings, heard) if args.sim is None else simulated(settings, faults, heard)
     lines += [*pins.buttons(settings), *pins.strips(settings)]
     lines += [*machine.disk(settings.table.journal), *machine.lines(settings)]
+    lines += service.lines()
     report = Report(tuple(lines), machine.versions(), args.sim is not None)
     if args.json:
         print(report.json().decode())
@@ -98,24 +101,41 @@ def simulated(
 def _mat(settings: Settings, heard: Callable[[float], None]) -> list[Line]:
     """Return the lines of the sensors and the link of the table's own board."""
     hidden = hide_open(settings.table.journal)
-    ears = Ears(settings.strikes.detector(), hidden=hidden)
     opens = board(settings)
+    pins = opens if isinstance(opens, PinsSource) else None
+    ears = Ears(settings.strikes.detector(), hidden=hidden, magnetometers=pins is None)
     if opens is None:
         return [*link.lines(None, ears), *ears.lines()]
+    if pins is not None:
+        try:
+            _listen(pins, ears, heard, STARTS_S)
+            return [*own_pins.lines(pins, ears), *ears.lines()]
+        finally:
+            pins.close()
+    assert callable(opens)
     listener = Listener(opens)
-    began = time.monotonic()
     try:
-        while (passed := time.monotonic() - began) < LISTEN_S:
-            ears.take(listener.step(time.monotonic()))
-            heard(passed / LISTEN_S)
-            if listener.port is None:
-                break  # it is not there, and the doctor does not wait for it
-            if ears.up is None and passed > ANSWER_S:
-                break
-            listener.port.wait(IDLE_S)
+        _listen(listener, ears, heard, ANSWER_S)
         return [*link.lines(listener, ears), *ears.lines()]
     finally:
         listener.close()
+
+
+def _listen(source: Source, ears: Ears, heard: Callable[[float], None], answer_s: float) -> None:
+    """Listen for `LISTEN_S` from the answer on, which is waited for `answer_s` at most."""
+    began = time.monotonic()
+    up_at = began + answer_s
+    while (now := time.monotonic()) < up_at + LISTEN_S:
+        ears.take(source.step(now))
+        if source.port is None:
+            break  # it is not there, and the doctor does not wait for it
+        if ears.up is None:
+            if now > up_at:
+                break
+        else:
+            up_at = min(up_at, now)
+            heard((now - up_at) / LISTEN_S)
+        source.port.wait(IDLE_S)
 
 
 def _settings(path: Path | None) -> tuple[Settings, list[Line]]:

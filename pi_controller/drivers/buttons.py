@@ -12,6 +12,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from pi_controller.drivers.debounce import MIN_PRESS_S, SETTLE_S, Debounce
+from pi_controller.drivers.gpio import header_factory
 from pi_controller.drivers.ports import ButtonsError
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ class GpioButtons:
     """Buttons from pins (BCM numbers, by name) to ground, with the Pi's own pull-up.
 
     `clock` gives the time of an edge in seconds, on the same clock as `tick`; it is called from gpiozero's thread. The
-    pin factory is gpiozero's choice (`GPIOZERO_PIN_FACTORY`) unless given. Raises `ButtonsError`.
+    pin factory, unless given, is on the chip that has the header, or gpiozero's choice (`GPIOZERO_PIN_FACTORY`). Raises
+    `ButtonsError`.
     """
 
     def __init__(
@@ -42,9 +44,10 @@ class GpioButtons:
         self._pressed: Callable[[str, float], None] | None = None
         self._devices: dict[str, DigitalInputDevice] = {}
         self._contacts: dict[str, Debounce] = {}
+        self._own = header_factory() if factory is None else None
         for name, pin in pins.items():
             try:
-                device = _device(pin, factory)
+                device = _device(pin, factory or self._own)
             except ButtonsError:
                 self.close()
                 raise
@@ -77,6 +80,9 @@ class GpioButtons:
         for device in self._devices.values():
             device.close()
         self._devices.clear()
+        if self._own is not None:
+            self._own.close()
+            self._own = None
         self._pressed = None
 
     def _edge(self, name: str, closed: bool) -> None:

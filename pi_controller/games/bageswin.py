@@ -14,6 +14,7 @@ from pi_controller.errors import UsageError
 from pi_controller.games import actions
 from pi_controller.games.base import Action, Game, IllegalActionError, InvalidActionError, Json
 from pi_controller.games.options import Choice, Names, Option, Whole, names
+from pi_controller.games.restoring import Sheet
 from pi_controller.games.sticks import Sticks
 from pi_controller.games.wording import listed, shown
 
@@ -116,6 +117,32 @@ class Bageswin(Game[State]):
             "value": state.value,
             "winner": state.winner,
         }
+
+    def restore(self, sheet: Mapping[str, Json]) -> State:
+        """Return the state with `sheet`'s keys, all of it. Raises `InvalidActionError` with every fault."""
+        read = Sheet(sheet, ("thrower", "bank", "players", "value", "winner"))
+        everybody, total = self._opening.players, self._opening.sticks.total
+        thrower, winner = read.word("thrower", everybody), read.word("winner", everybody)
+        rows = read.parts("players", len(everybody), ("name", "sticks"), ("out",))
+        counts = (read.whole("bank", total), *(row.whole("sticks", total) for row in rows))
+        named = tuple(row.word("name", everybody) for row in rows)
+        if named != everybody:
+            read.wrong(f"the players are {listed(everybody)}, in this order", "players")
+        read.sum_is(total, counts, "bank and players", "bank", "players")
+        value = read.whole_or_null("value", {0, *self._values.values()})
+        state = State(Sticks(self._opening.sticks.names, counts), thrower or everybody[0], value, winner)
+        if thrower is None or state.out(thrower):
+            read.wrong("thrower is a player who is not out", "thrower", "players", "bank")
+        alone = thrower if thrower and not state.others() else None
+        if winner != alone:
+            told = (
+                f"{alone} alone holds sticks: winner is {alone}" if alone else f"{winner} has not won: others play on"
+            )
+            read.wrong(told, "winner", "thrower", "players", "bank")
+        for row, own in zip(rows, self.sheet(state)["players"], strict=True):
+            row.agree(own)
+        read.check()
+        return state
 
     def play(self, state: State, action: Action) -> tuple[State, tuple[str, ...]]:
         """Return the state after a throw or a double tap. No words are called."""

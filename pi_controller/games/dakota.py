@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pi_controller.games.base import Action, Game, IllegalActionError, Json, Team, other
+from pi_controller.games.dakota_restore import restored
 from pi_controller.games.dakota_state import MIDDLE, TEAMS, Foul, Hide, Hit, Mode, State, Toss, read
 from pi_controller.games.options import Choice, Option, OptionalNumber, Whole
 
@@ -111,6 +112,10 @@ class Dakota(Game[State]):
             "situation": state.situation,
             "winner": state.winner,
         }
+
+    def restore(self, sheet: Mapping[str, Json]) -> State:
+        """Return the state with `sheet`'s keys; see `dakota_restore`. Raises `InvalidActionError` with every fault."""
+        return restored(sheet, self._points, middle_pays=self.settings["foul_payer"] == "middle_first")
 
     def play(self, state: State, action: Action) -> tuple[State, tuple[str, ...]]:
         """Return the state after a toss, a hit or a foul, and the words called."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 from pi_controller.games.base import Action, Game, IllegalActionError, Json, Team, other
 from pi_controller.games.ojibwe_state import COUNTERS, MATE, PADS, POOL, TEAMS, Hunt, State, Toss, read
 from pi_controller.games.options import Choice, Option, Whole
+from pi_controller.games.restoring import Sheet
 from pi_controller.games.sticks import Sticks
 
 if TYPE_CHECKING:
@@ -97,6 +98,26 @@ class Ojibwe(Game[State]):
             "double": state.double,
             "winner": state.winner,
         }
+
+    def restore(self, sheet: Mapping[str, Json]) -> State:
+        """Return the state with `sheet`'s keys, all of it. Raises `InvalidActionError` with every fault."""
+        read = Sheet(sheet, ("hider", "counters", "pool", "short", "high", "lives", "winner"), ("shooting", "double"))
+        hider, winner = read.word("hider", TEAMS), read.word("winner", TEAMS)
+        a, b, pool = *read.counts("counters", TEAMS, COUNTERS), read.whole("pool", COUNTERS)
+        short = dict(zip(TEAMS, read.counts("short", TEAMS, self._games), strict=True))
+        high, lives = read.whole_or_null("high", PADS), read.whole("lives", 2, 1)
+        read.sum_is(COUNTERS, (a, b, pool), "counters and pool", "counters", "pool")
+        read.won(winner, short.items(), self._games, "short sticks")
+        for team, held in (("A", a), ("B", b)):
+            if held == COUNTERS:
+                read.wrong(f"{team} holds all {COUNTERS}: that is a short stick, and they go to the pool", "counters")
+        state = State(Sticks.of(A=a, B=b, pool=pool), (short["A"], short["B"]), hider, high, lives, winner)
+        if hider is None and state != self.opening():
+            read.wrong(
+                "nobody hides, so nothing is paid or won: hider is A or B after the toss", "hider", "counters", "pool"
+            )
+        read.agree(self.sheet(state))
+        return state
 
     def play(self, state: State, action: Action) -> tuple[State, tuple[str, ...]]:
         """Return the state after a toss or a hunt, and the words called.

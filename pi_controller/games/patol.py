@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from pi_controller.games import actions
 from pi_controller.games.base import Action, Game, IllegalActionError, Json
 from pi_controller.games.options import Choice, Flag, Names, Option, Whole, names
-from pi_controller.games.wording import shown
+from pi_controller.games.restoring import Sheet
+from pi_controller.games.wording import listed, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -113,6 +114,47 @@ class Patol(Game[State]):
             "value": state.value,
             "winner": state.winner,
         }
+
+    def restore(self, sheet: Mapping[str, Json]) -> State:
+        """Return the state with `sheet`'s keys, all of it. Raises `InvalidActionError` with every fault."""
+        read = Sheet(sheet, ("thrower", "horses", "value", "winner"))
+        thrower, winner = read.word("thrower", self._players), read.word("winner", self._players)
+        value = read.whole_or_null("value", self._values)
+        rows = read.parts("horses", len(self._players), ("player", "river", "direction", "progress"), ("notch",))
+        if tuple(row.word("player", self._players) for row in rows) != self._players:
+            read.wrong(f"the players are {listed(self._players)}, in this order", "horses")
+        most = self._course + max(self._values) - 1
+        horses = tuple(
+            Horse(
+                player,
+                row.word("river", tuple(RIVERS)),
+                row.word("direction", tuple(DIRECTIONS)),
+                row.whole("progress", most),
+            )
+            for player, row in zip(self._players, rows, strict=True)
+        )
+        self._check_course(read, State(horses, thrower, value, winner))
+        for row, own in zip(rows, self.sheet(State(horses))["horses"], strict=True):
+            row.agree(own)
+        read.check()
+        return State(horses, thrower, value, winner)
+
+    def _check_course(self, read: Sheet, state: State) -> None:
+        waiting = [horse.river is None for horse in state.horses]
+        if waiting != sorted(waiting):
+            read.wrong("horses start in the order of the players", "horses")
+        if (state.thrower is None) != any(waiting):
+            read.wrong("thrower is a player when all have started, and null before", "thrower", "horses")
+        if state.thrower is None and (state.winner is not None or state.value is not None):
+            read.wrong("nothing is thrown or won before all have started", "thrower", "value", "winner")
+        for horse in state.horses:
+            if (horse.river is None) != (horse.direction is None) or (horse.river is None and horse.progress):
+                read.wrong(f"{horse.player} has a river and a direction, or has not started", "horses")
+            if (horse.progress >= self._course) != (horse.player == state.winner):
+                has = "is the winner" if horse.player == state.winner else "is not the winner"
+                read.wrong(f"{horse.player} {has} with {horse.progress} of {self._course}", "horses", "winner")
+        if state.winner is not None and state.thrower != state.winner:
+            read.wrong(f"the last throw was the winner's: thrower is {state.winner}", "thrower", "winner")
 
     def play(self, state: State, action: Action) -> tuple[State, tuple[str, ...]]:
         """Return the state after a start or a throw; `killed` is called for a horse sent back."""

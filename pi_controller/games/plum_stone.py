@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 from pi_controller.games import actions
 from pi_controller.games.base import Action, Game, IllegalActionError, Json, Team, other
 from pi_controller.games.options import Choice, Option, Whole
+from pi_controller.games.restoring import Sheet
 from pi_controller.games.sticks import Sticks
 
 if TYPE_CHECKING:
@@ -74,6 +75,26 @@ class PlumStone(Game[State]):
             "value": state.value,
             "winner": state.winner,
         }
+
+    def restore(self, sheet: Mapping[str, Json]) -> State:
+        """Return the state with `sheet`'s keys, all of it. Raises `InvalidActionError` with every fault."""
+        read = Sheet(sheet, ("thrower", "pile", "counters", "value", "winner"))
+        thrower, winner = read.word("thrower", PLAYERS), read.word("winner", PLAYERS)
+        total = self._opening.sticks.total
+        counts = (read.whole("pile", total), *read.counts("counters", PLAYERS, total))
+        value = read.whole_or_null("value", {0, *VALUES.values()})
+        read.sum_is(total, counts, "pile and counters", "pile", "counters")
+        state = State(Sticks((PILE, *PLAYERS), counts), thrower, value, winner)
+        if thrower is None and state != self._opening:
+            read.wrong("nobody throws, so nothing is won: thrower is A or B after the lot", "thrower")
+        for player in PLAYERS:
+            if (winner == player) != (state.sticks[player] == total):
+                has = "is the winner and has" if winner == player else "is not the winner and has"
+                read.wrong(f"{player} {has} {state.sticks[player]} of {total}", "winner", "counters")
+        if winner and thrower != winner:
+            read.wrong(f"the last throw was the winner's: thrower is {winner}", "thrower", "winner")
+        read.check()
+        return state
 
     def play(self, state: State, action: Action) -> tuple[State, tuple[str, ...]]:
         """Return the state after the lot, a throw or a throw that does not count. No words are called."""

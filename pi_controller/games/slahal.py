@@ -7,10 +7,11 @@ named below. Where it leaves a case open, an option says so.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pi_controller.games.base import Action, Game, IllegalActionError, Json, Team, other
 from pi_controller.games.options import Choice, Flag, Option, Whole
+from pi_controller.games.restoring import Sheet
 from pi_controller.games.slahal_state import (
     ALL_DEAD,
     DEAD,
@@ -18,9 +19,12 @@ from pi_controller.games.slahal_state import (
     LIVE,
     ONE_PAIR,
     OPPOSITE,
+    PER_TEAM,
     TEAMS,
+    UNPLAYED,
     UNWON_KING,
     Duel,
+    Finish,
     Guess,
     KingMoved,
     Rehide,
@@ -28,9 +32,15 @@ from pi_controller.games.slahal_state import (
     Time,
     read,
 )
+from pi_controller.games.sticks import Sticks
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 MISSED, MISSED_ONE_PAIR = 2, 1
 """Sticks for a miss with both pairs out, and with one (Game Play, 2)."""
+PAIRS: tuple[Literal[1, 2], ...] = (1, 2)
+FINISHES: tuple[Finish, ...] = ("sweep", "time", "king_moved")
 SPLIT = 1
 """Sticks for one bone caught and one missed (Game Play, 3)."""
 
@@ -80,6 +90,38 @@ class Slahal(Game[State]):
             "winner": state.winner,
             "finish": state.finish,
         }
+
+    def restore(self, sheet: Mapping[str, Json]) -> State:
+        """Return the state with `sheet`'s keys, all of it. Raises `InvalidActionError` with every fault."""
+        needed = ("hiding", "pairs_out", "live", "dead", "king", "winner", "finish")
+        read = Sheet(sheet, needed, ("phase", "sticks"))
+        hiding, king = read.word("hiding", TEAMS), read.word("king", TEAMS)
+        winner, finish = read.word("winner", TEAMS), read.word("finish", FINISHES)
+        pairs_out = read.whole_or_null("pairs_out", PAIRS)
+        live, dead = read.counts("live", TEAMS, PER_TEAM), read.counts("dead", TEAMS, ALL_DEAD)
+        read.sum_is(ALL_DEAD, (*live, *dead), "live and dead", "live", "dead")
+        kings = (king == "A", king == "B", king is None)
+        sticks = Sticks(UNPLAYED.names, (*live, *dead, *map(int, kings)))
+        state = State(sticks, hiding, pairs_out, winner, finish)
+        if hiding is None and state != State():
+            read.wrong("nobody has the bones, so nothing is won: hiding is A or B after the duel", "hiding")
+        if hiding and (pairs_out is None or king is None):
+            read.wrong("after the duel one or two pairs are out, and A or B holds the king", "pairs_out", "king")
+        if (winner is None) != (finish is None):
+            read.wrong("winner and finish stand together, or neither does", "winner", "finish")
+        self._check_won(read, state)
+        read.agree(self.sheet(state))
+        return state
+
+    def _check_won(self, read: Sheet, state: State) -> None:
+        for team in TEAMS:
+            swept = state.sticks[DEAD[team]] == ALL_DEAD and state.king == team
+            if state.finish == "sweep" and state.winner == team and not swept:
+                read.wrong(f"{team} has not swept: that takes ten dead sticks and the king", "dead", "king")
+            if swept and state.winner is None and not self.settings["king_last"]:
+                read.wrong(f"{team} has ten dead sticks and the king, and is not the winner", "dead", "king", "winner")
+            if state.finish == "time" and state.winner == team and state.total(team) < state.total(other(team)):
+                read.wrong(f"{team} has not won on time: {other(team)} has more sticks", "live", "dead", "king")
 
     def play(self, state: State, action: Action) -> tuple[State, tuple[str, ...]]:
         """Return the state after an action, and the words called."""

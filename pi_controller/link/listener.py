@@ -77,8 +77,9 @@ class Listener:
             self.port.close()
             self.port = None
         self.missing = error
-        messages = self.session.lost(t, error.what)
-        return messages if messages or error.what == self.why else [LinkDown(t, error.what)]
+        why = f"{error.what}: {error.todo}" if error.todo else error.what
+        messages = self.session.lost(t, why)
+        return messages if messages or why == self.why else [LinkDown(t, why)]
 
     def _send(self, data: bytes) -> None:
         if self.port is not None:

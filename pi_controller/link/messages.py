@@ -88,4 +88,74 @@ class LinkDown:
     why: str
 
 
-Message = Piezo | Touch | Field | Health | Gap | LinkUp | LinkDown
+@dataclass(frozen=True, slots=True)
+class BoardEvent:
+    """Something that the board noticed about itself, told exactly once and in order for each of its starts.
+
+    `number` counts from 1 in each start, `kind` is a name of `WORDS`, `part` and `value` as `firmware/README.md` has
+    them. `lost` events before this one were never heard. `t` may lie well before the link was up.
+    """
+
+    t: float
+    number: int
+    kind: str
+    part: int
+    value: int
+    lost: int = 0
+
+    @property
+    def public(self) -> bool:
+        """Whether people may know. A magnetometer's fault could tell where a bead lies: no page, journal or log."""
+        return not self.kind.startswith("magnetometer")
+
+    @property
+    def line(self) -> str:
+        """One line for the judge; empty where it is not `public`. Nothing in it comes from a magnetometer."""
+        return self._words(secret=False) if self.public else ""
+
+    @property
+    def whole_line(self) -> str:
+        """One line with all there is, for who mends the mat while no bead is hidden."""
+        return self._words(secret=True)
+
+    def _words(self, *, secret: bool) -> str:
+        if self.kind == "tested":
+            return _tested(self.part, self.value if secret else _ALL)
+        part = REASONS.get(self.part, "unknown") if self.kind == "started" else self.part
+        return WORDS[self.kind].format(part=part, value=self.value, thousands=self.value / 1000)
+
+
+REASONS = {1: "power", 2: "reset", 3: "watchdog"}
+"""A start's reason: MicroPython's `machine.reset_cause()`."""
+WORDS = {
+    "started": "The board started ({part}).",
+    "brown-out": "The board started {value} times in short order: check its supply.",
+    "lost": "The board lost {value} blocks of samples.",
+    "bus stuck": "A chip holds the board's I2C bus.",
+    "bus free": "The board's I2C bus is free again, after {value} clocks.",
+    "touch silent": "The touch chip does not answer.",
+    "touch back": "The touch chip answers again, after {thousands:.0f} s.",
+    "magnetometer silent": "Magnetometer {part} does not answer.",
+    "magnetometer back": "Magnetometer {part} answers again, after {thousands:.0f} s.",
+    "piezo rail": "The piezo of pad {part} is at its rail.",
+    "piezo stuck": "The piezo of pad {part} has not moved for {thousands:.0f} s.",
+    "piezo good": "The piezo of pad {part} is good again, after {thousands:.0f} s.",
+    "tested": "",
+    "late": "A pass of the board's loop took {thousands:.0f} ms.",
+    "host silent": "The board heard nothing for {thousands:.0f} s, and put its lights out.",
+    "host back": "The board hears this program again, after {thousands:.0f} s.",
+}
+"""Kind of a `BoardEvent`, in the order of its numbers on the wire (from 1), and its line."""
+_PADS, _ALL = 4, (1 << 24) - 1
+
+
+def _tested(seen: int, magnetometers: int) -> str:
+    silent = [f"the piezo of pad {pad + 1}" for pad in range(_PADS) if not seen >> pad & 1]
+    silent += [] if seen >> _PADS & 1 else ["the touch chip"]
+    silent += [f"magnetometer {i + 1}" for i in range(_ALL.bit_length()) if not magnetometers >> i & 1]
+    if not silent:
+        return "The board's self test found nothing wrong."
+    return f"The board's self test found no life in {', '.join(silent)}."
+
+
+Message = Piezo | Touch | Field | Health | Gap | LinkUp | LinkDown | BoardEvent

@@ -15,7 +15,9 @@ import numpy as np
 
 from pi_controller.link import wire
 from pi_controller.link.clock import BoardClock
-from pi_controller.link.messages import Field, Gap, Health, LinkDown, LinkUp, Message, Piezo, Touch
+from pi_controller.link.messages import REASONS, Field, Gap, Health, LinkDown, LinkUp, Message, Piezo, Touch
+from pi_controller.link.orders import Order, Orders
+from pi_controller.link.told import Told
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
@@ -23,16 +25,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+FLASH = "'moccasin-mat flash' puts the right firmware on it"
+"""What to do about a board that cannot be talked to."""
 HELLO_S = 0.5
 PING_S = 0.5
-SILENCE_S = 1.0
+SILENCE_S = 0.9
 """Without a valid frame for so long the link is down."""
 STALE_S = 2.0
 """Nothing valid is older than this when it arrives, nor more than `AHEAD_S` ahead of the clock."""
 AHEAD_S = 0.25
-
-REASONS = {1: "power", 2: "reset", 3: "watchdog"}
-"""WELCOME's boot reason: MicroPython's `machine.reset_cause()`."""
 
 
 class LinkStats(msgspec.Struct):
@@ -47,6 +48,7 @@ class LinkStats(msgspec.Struct):
     missing_samples: int = 0
     ups: int = 0
     downs: int = 0
+    events_lost: int = 0
 
 
 class _Board(msgspec.Struct):
@@ -59,6 +61,8 @@ class _Board(msgspec.Struct):
     pads: int
     hz: int
     block: int
+    minor: int
+    features: int
 
 
 class Session:
@@ -66,11 +70,13 @@ class Session:
 
     Call `start(t)` when the port is open, `feed(data, t)` with whatever was read, then `tick(t)` (about every 10 ms,
     after `feed`), `lost(t, why)` when the port fails, `close()` to say goodbye. Times are host seconds.
+    What the board is to do goes through `orders`.
     """
 
     def __init__(self, write: Callable[[bytes], None]) -> None:
         self.clock = BoardClock()
         self.board: _Board | None = None
+        self.orders = Orders(self._send)
         self._write = write
         self._decoder = wire.Decoder(wire.TO_HOST, wire.WELCOME)
         self._stats = LinkStats()
@@ -84,6 +90,8 @@ class Session:
         self._next = float("inf")
         self._index = -1
         self._astray = 0
+        self._told = Told()
+        self._ack: int | None = None
         maps = pinmap()
         self._pads = maps.pads.count
         self._strips = len(maps.touch.strips)
@@ -106,6 +114,14 @@ class Session:
         self._stats.lost, self._stats.repeated = decoder.lost, decoder.repeated
         return self._stats
 
+    def has(self, feature: int) -> bool:
+        """Whether the board that talks, or talked last, takes orders and has `feature` (a `wire.HAS_...`)."""
+        return self.board is not None and self.board.minor >= wire.ORDERS and bool(self.board.features & feature)
+
+    def test(self) -> None:
+        """Order a self test as soon as the board takes orders; a `BoardEvent` "tested" tells what came of it."""
+        self.orders.give(Order(wire.test_body))
+
     def start(self, t: float) -> None:
         """Begin anew with a port just opened, at `t`."""
         if self._up:
@@ -124,6 +140,7 @@ class Session:
     def close(self) -> None:
         """Say goodbye, so that the board falls silent at once."""
         self._up = False
+        self.orders.end()
         self._next = float("inf")
         self._send(wire.bye_body())
 
@@ -142,8 +159,12 @@ class Session:
                 good = self._touch(payload, t)
             elif kind == wire.FIELD:
                 good = self._field(payload, t)
-            else:
+            elif kind == wire.HEALTH:
                 good = self._health(payload, t)
+            elif kind == wire.DONE:
+                good = self.orders.done(*wire.done(payload))
+            else:
+                good = self._event(payload, t)
             if good:
                 self._heard = t
             else:
@@ -154,7 +175,7 @@ class Session:
         """Let time pass to `t`: HELLO or PING when due, and notice silence. Call it after `feed`."""
         if t - self._heard > SILENCE_S:
             if self._up:
-                self._down(t, f"The board has been silent for {SILENCE_S:.0f} s.")
+                self._down(t, "The board has fallen silent.")
                 self._hello(t)
             elif not self._said and self._next < float("inf"):
                 self._down(t, "The board does not answer.")
@@ -164,6 +185,10 @@ class Session:
                 self._ping(t)
             else:
                 self._hello(t)
+        if self._ack is not None:
+            number, self._ack = self._ack, None
+            self._send(wire.ack_body(number))
+        self.orders.tick(t)
         return self._flush()
 
     def _flush(self) -> list[Message]:
@@ -195,15 +220,17 @@ class Session:
             self._stats.downs += 1
         self._said = why
         self._up = False
+        self._ack = None
+        self.orders.end()
         self._decoder.restart()
 
     def _welcome(self, payload: bytes, t: float) -> bool:
         if payload[0] != wire.PROTOCOL[0]:
             theirs, ours = f"{payload[0]}.{payload[1]}", "{}.{}".format(*wire.PROTOCOL)
-            self._down(t, f"The board speaks protocol {theirs}, this program {ours}: flash the board's firmware.")
+            self._down(t, f"The board speaks protocol {theirs}, this program {ours}: {FLASH}.")
             return True
-        _, _, x, y, z, name, boots, reason, _, pads, hz, block = wire.welcome(payload)
-        board = _Board(name, boots, reason, f"{x}.{y}.{z}", pads, hz, block)
+        _, minor, x, y, z, name, boots, reason, features, pads, hz, block = wire.welcome(payload)
+        board = _Board(name, boots, reason, f"{x}.{y}.{z}", pads, hz, block, minor, features)
         if self._up and self.board is not None:
             if board == self.board:
                 return True  # the answer to a HELLO said twice
@@ -212,7 +239,7 @@ class Session:
             self._down(t, "The board restarted.")
         if pads != self._pads or not 100 <= hz <= 100_000 or not 1 <= block <= 128:
             self._down(
-                t, f"The board has {pads} pads at {hz} Hz, the pin map {self._pads}: flash the board's firmware."
+                t, f"The board has {pads} pads at {hz} Hz, the pin map {self._pads}: {FLASH}."
             )
             return True
         self.clock = BoardClock()
@@ -222,6 +249,9 @@ class Session:
         self._up = True
         self._said = ""
         self._stats.ups += 1
+        self._told.begin(name, boots)
+        if minor >= wire.ORDERS:
+            self.orders.begin()
         self._out.append(LinkUp(t, name.hex(), board.firmware, boots, REASONS.get(reason, "unknown"), pads))
         return True
 
@@ -296,4 +326,20 @@ class Session:
         if us // 1000 & 0xFFFFFFFF != uptime or (when := self._when(us, t)) is None:
             return False
         self._out.append(Health(when, us * 1e-6, overflows, i2c, bad, worst))
+        return True
+
+    def _event(self, payload: bytes, t: float) -> bool:
+        if not self.clock.known:
+            return True  # its time cannot be told yet; it comes again
+        _, _, _, us, *_ = wire.event(payload)
+        when = self.clock.long_ago(us * 1e-6)
+        if us >> 52 or when > t + AHEAD_S:
+            return False
+        event = self._told.take(payload, when)
+        if event is None:
+            return False
+        if self._told.fresh:
+            self._stats.events_lost += event.lost
+            self._out.append(event)
+        self._ack = self._told.upto
         return True

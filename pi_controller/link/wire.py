@@ -28,13 +28,18 @@ except ImportError:  # MicroPython has no crc_hqx; the board puts machine code i
         return crc
 
 
-PROTOCOL = (1, 0)
+PROTOCOL = (1, 1)
 """Major and minor: another major cannot be talked to. A newer minor adds types, and sends none to an older end."""
+ORDERS = 1
+"""The minor from which on there are orders (LIGHTS, TEST, DONE) and events (EVENT, ACK)."""
 
 # Host to board. A frame of one of these never begins with "\r\x03": that is what mpremote says to stop a program.
 HELLO = 0x11
 PING = 0x12
 BYE = 0x13
+LIGHTS = 0x14
+TEST = 0x15
+ACK = 0x16
 # Board to host.
 WELCOME = 0x21
 PONG = 0x22
@@ -42,10 +47,38 @@ PIEZO = 0x23
 TOUCH = 0x24
 FIELD = 0x25
 HEALTH = 0x26
+DONE = 0x27
+EVENT = 0x28
 
 PADS = 4
 ELECTRODES = 12
 MAGNETS = 24
+
+# WELCOME's features.
+HAS_PIEZO, HAS_TOUCH, HAS_FIELD, HAS_STRIP = 1, 2, 4, 8
+
+# DONE's results.
+OBEYED, REFUSED = 0, 1
+
+# EVENT's kinds, with what `part` and `value` say; `firmware/README.md` has them as a table.
+STARTED = 1  # part: reason; value: starts in a row without a calm run
+BROWN_OUT = 2  # value: starts from power in a row without a calm run
+LOST = 3  # value: blocks
+BUS_STUCK = 4  # value: bus errors in a row
+BUS_FREE = 5  # value: clocks it took
+TOUCH_SILENT = 6
+TOUCH_BACK = 7  # value: ms it was silent
+MAGNET_SILENT = 8  # part: magnetometer, 1 first
+MAGNET_BACK = 9  # part: magnetometer; value: ms it was silent
+PIEZO_RAIL = 10  # part: pad; value: counts
+PIEZO_STUCK = 11  # part: pad; value: ms without any change
+PIEZO_GOOD = 12  # part: pad; value: ms it was wrong
+TESTED = 13  # part: bit p for pad p + 1, bit 4 for the touch chip; value: bit i for magnetometer i + 1; 1 is good
+LATE = 14  # value: us of the pass
+HOST_SILENT = 15  # value: ms
+HOST_BACK = 16  # value: ms
+KINDS = HOST_BACK
+"""Event kinds are 1 to this; a newer minor adds kinds and tells none of them to an older end."""
 
 _HELLO = "<BB"
 _PING = "<I"
@@ -55,15 +88,21 @@ _PIEZO = "<IHQ"
 _TOUCH = "<Q12H"
 _FIELD = "<QI72h"
 _HEALTH = "<IIIIIQ"
+_ORDER = "<H"
+_ACK = "<I"
+_DONE = "<HB"
+_EVENT = "<IBHQBBI"
 
 PIEZO_HEAD = 14
 """Bytes of a PIEZO payload before its samples."""
 
 VARIES = -1
-TO_BOARD = {HELLO: 2, PING: 4, BYE: 0}
-"""Payload bytes of every type a host sends."""
-TO_HOST = {WELCOME: 27, PONG: 12, PIEZO: VARIES, TOUCH: 32, FIELD: 156, HEALTH: 28}
+TO_BOARD = {HELLO: 2, PING: 4, BYE: 0, LIGHTS: VARIES, TEST: 2, ACK: 4}
+"""Payload bytes of every type a host sends; a LIGHTS has its order and any number of runs."""
+TO_HOST = {WELCOME: 27, PONG: 12, PIEZO: VARIES, TOUCH: 32, FIELD: 156, HEALTH: 28, DONE: 3, EVENT: 21}
 """Payload bytes of every type a board sends; a PIEZO has its head and any number of whole samples of all pads."""
+SAME = 0x80
+"""In the count of a run of LIGHTS: one colour for all its pixels."""
 
 LONGEST = 1100
 """No stuffed frame is longer (bytes): a PIEZO of 128 samples is 1059."""
@@ -166,7 +205,7 @@ def welcome_body(
     """WELCOME, the answer to HELLO: who the board is and what it will send.
 
     `firmware` x.y.z, `board` 8 bytes, `boots` how often it has started, `reason` of the last start, `features` bits
-    (1 piezo, 2 touch, 4 field), `sample_hz` of each piezo, `block_samples` of each piezo in a PIEZO.
+    (1 piezo, 2 touch, 4 field, 8 strip), `sample_hz` of each piezo, `block_samples` of each piezo in a PIEZO.
     """
     return _body(
         WELCOME, _WELCOME, *PROTOCOL, *firmware, board, boots, reason, features, pads, sample_hz, block_samples
@@ -259,6 +298,78 @@ def health(payload: bytes) -> tuple[int, int, int, int, int, int]:
     return unpack(_HEALTH, payload)
 
 
+def lights_body(order: int, runs: bytes) -> bytearray:
+    """LIGHTS, an order: change these pixels and leave the others; `runs` as `runs` reads them."""
+    body = bytearray(7 + len(runs))
+    body[0] = LIGHTS
+    pack_into(_ORDER, body, 3, order)
+    body[5:-2] = runs
+    return body
+
+
+def runs(payload: bytes, pixels: int) -> "list[tuple[int, bytes]] | None":
+    """Return the runs of a LIGHTS, each (first pixel, red, green, blue of each), or None unless all fit `pixels`.
+
+    A run is first pixel u8, count u8 (1 to 127) and a colour for each; with `SAME` in the count one colour for all.
+    """
+    out: "list[tuple[int, bytes]]" = []
+    at = 2
+    while at + 2 < len(payload):
+        first = payload[at]
+        count = payload[at + 1] & ~SAME
+        stored = 3 if payload[at + 1] & SAME else 3 * count
+        colours = payload[at + 2 : at + 2 + stored]
+        at += 2 + stored
+        if not count or first + count > pixels or at > len(payload):
+            return None
+        out.append((first, colours if stored == 3 * count else colours * count))
+    return out if at == len(payload) else None
+
+
+def test_body(order: int) -> bytearray:
+    """TEST, an order: look at every sensor; TESTED tells what came of it."""
+    return _body(TEST, _ORDER, order)
+
+
+def order(payload: bytes) -> int:
+    """Return the number of an order (LIGHTS, TEST)."""
+    return payload[0] | payload[1] << 8
+
+
+def done_body(order: int, result: int) -> bytearray:
+    """DONE: the order was done once, or refused (`OBEYED`, `REFUSED`), however often it came."""
+    return _body(DONE, _DONE, order, result)
+
+
+def done(payload: bytes) -> tuple[int, int]:
+    """Return order and result."""
+    return unpack(_DONE, payload)
+
+
+def event_body(number: int, before: int, dropped: int, us: int, kind: int, part: int, value: int) -> bytearray:
+    """EVENT `number` of this boot (from 1): `kind` at board time `us`.
+
+    `before` are the events before it that the board still keeps, `dropped` those before these that no host has
+    acknowledged.
+    """
+    return _body(EVENT, _EVENT, number, before, min(dropped, 0xFFFF), us, kind, part, min(value, 0xFFFFFFFF))
+
+
+def event(payload: bytes) -> tuple[int, int, int, int, int, int, int]:
+    """Return number, before, dropped, board time (us), kind, part and value."""
+    return unpack(_EVENT, payload)
+
+
+def ack_body(number: int) -> bytearray:
+    """ACK: the host has all events up to `number` (u32)."""
+    return _body(ACK, _ACK, number)
+
+
+def ack(payload: bytes) -> tuple[int]:
+    """Return the number."""
+    return unpack(_ACK, payload)
+
+
 class Decoder:
     """Bytes in, frames out; whatever is torn, flipped, repeated or random is counted and dropped.
 
@@ -343,6 +454,8 @@ class Decoder:
     def _fits(self, kind: int, size: int, body: bytes) -> bool:
         due = self._lengths.get(kind)
         if due == VARIES:
+            if kind == LIGHTS:
+                return size >= 7
             return size > PIEZO_HEAD and (size - PIEZO_HEAD) % (2 * PADS) == 0
         # another major's opener may be longer, but begins like ours, or nobody could tell that it is another's
         return size == due or (kind == self._opener and size >= 2 and body[3] != PROTOCOL[0])

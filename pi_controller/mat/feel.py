@@ -19,6 +19,9 @@ LOOK_S = 0.25
 STAYS_S = 1.0
 """A fault that comes and goes within so long is not told of."""
 
+NO_SCAN_S = 0.3
+"""Scans come fifty times a second: so long without one while samples come, and no strip can be believed."""
+
 
 class Feel:
     """Strikes, hands and beads of one mat, and its link.
@@ -45,6 +48,7 @@ class Feel:
         self._following: int | None = None  # the number of the next sample, when there can be no gap before it
         self._ended = 0.0
         self._armed = True
+        self._scanned: float | None = None  # when the touch strips were last heard of
         self._boot: tuple[str, int] | None = (board_id, 0) if board_id else None
         self._wrong: tuple[SensorFault, ...] = ()
         self._wrong_since = self._looked_at = float("-inf")
@@ -68,9 +72,13 @@ class Feel:
             case Piezo():
                 events = self._piezo(message)
             case Touch():
+                unheard = self._scanned is not None and message.t - self._scanned > NO_SCAN_S
+                blind = [Blind(self._scanned, message.t)] if unheard else []
+                self._scanned = message.t
                 events = [*self.hands.feed(message)]
                 if events:
                     self.beads.say_again(message.t)  # the referee goes by what lies there after the last hand
+                events = [*blind, *events]
             case Field():
                 events = [*self.beads.feed(message)]
             case Gap():
@@ -94,8 +102,16 @@ class Feel:
         discs = self._strikes.faults if self._strikes is not None else {}
         # missing samples are told as `Blind`; they are the link's, not the disc's
         dead = (SensorFault("disc", pad, why) for pad, why in sorted(discs.items()) if why != "samples are missing")
+        if self._unheard:
+            touch = pinmap().touch
+            every = ((pad, strip) for pad in range(1, pinmap().pads.count + 1) for strip in range(len(touch.strips)))
+            return (*dead, *(SensorFault("strip", pad, "silent", strip) for pad, strip in every))
         strips = (SensorFault("strip", one.pad, one.wrong, one.strip) for one in self.hands.faults)
         return (*dead, *strips)
+
+    @property
+    def _unheard(self) -> bool:
+        return self._scanned is not None and self._ended - self._scanned > NO_SCAN_S
 
     def _sensors(self, t: float) -> list[Sensors]:
         """Tell of the faults when they have changed and stayed so for a while."""
@@ -105,7 +121,7 @@ class Feel:
         faults = self.faults
         if faults != self._wrong:
             self._wrong, self._wrong_since = faults, t
-        if faults == self.told or t - self._wrong_since < STAYS_S:
+        if faults == self.told or (t - self._wrong_since < STAYS_S and not self._unheard):
             return []
         self.told = faults
         return [Sensors(t, faults)]
@@ -127,7 +143,7 @@ class Feel:
 
     def _lost(self) -> None:
         """Samples are missing from here."""
-        self._following = None
+        self._following = self._scanned = None
         if self._strikes is not None:
             self._strikes.gap()
 

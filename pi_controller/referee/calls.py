@@ -46,7 +46,7 @@ def follow(turn: Turn, asked: Question, answer: str) -> None:
         case "foul":
             turn.foul(asked.foul, "judge")
         case "hide_again":
-            turn.hide_again(asked.about)
+            turn.hide_again("the judge said so")
         case "play_on":
             if asked.about == "bead_moved":
                 hits.seal_again(turn)

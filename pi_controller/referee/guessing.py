@@ -50,7 +50,7 @@ class Guessing(Keeper):
     def _answered(self, turn: Turn, asked: Question, answer: str) -> None:
         match asked.about, answer:
             case _, "hide_again":
-                turn.hide_again(asked.about)
+                turn.hide_again("the judge said so")
             case "actual", actual:
                 signal, *flags = asked.said.split()
                 turn.play({"do": "guess", "signal": signal, "actual": actual} | dict.fromkeys(flags, True), "judge")

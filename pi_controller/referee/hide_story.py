@@ -102,7 +102,7 @@ def _answered(story: Story, answer: str) -> Story:
     if asked is None or answer != "play_on":
         return story
     # one answer about the passes settles them all
-    waived = PASS_FOULS if asked.foul in PASS_FOULS else (asked.foul,)
+    waived = PASS_FOULS if asked.foul in PASS_FOULS else (asked.foul or asked.about,)
     looked = story.phase == "check" and (asked.about == "no_reading" or asked.foul in BEAD_FOULS)
     return replace(story, waived=(*story.waived, *waived), phase="hit" if looked else story.phase)
 

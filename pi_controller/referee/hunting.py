@@ -40,7 +40,7 @@ class Hunting(Keeper):
             case _, "none" | "no":
                 pass
             case _, "hide_again":
-                turn.hide_again(asked.about)
+                turn.hide_again("the judge said so")
             case "ball_moved", "play_on":
                 turn.void("the marked ball moved")
             case _, "play_on":
@@ -107,7 +107,13 @@ class Hunting(Keeper):
             if sealed is None:
                 if marked is not None and not story.by_hand:
                     turn.seal(marked)
-            elif marked is None or not sealed.found(marked):
+            elif marked is not None and sealed.found(marked):
+                pass
+            elif self.settings.mode("bead_moved") == "off":
+                turn.void("the marked ball moved")
+                if marked is not None:
+                    turn.seal(marked)
+            else:
                 turn.add(Question(turn.t, "ball_moved", ("play_on", "hide_again")))
 
     def _limit(self, story: Story) -> float | None:

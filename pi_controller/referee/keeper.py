@@ -107,6 +107,10 @@ class Keeper(ABC):
         limit = self._limit(story) if waits else None
         return None if limit is None else self._senses.since + limit
 
+    def listens(self, story: Story) -> bool:
+        """Return whether a stroke is to be felt now: one is due, or it would be a foul."""
+        return story.armed
+
     def _passed_over(self, story: Story, event: MatEvent | JudgeCall) -> bool:
         """Return whether `event` means nothing while play stands, or goes on without the mat; remember what it says."""
         match event:
@@ -193,8 +197,10 @@ class Keeper(ABC):
     def _missed(self, turn: Turn, event: Blind | Link, why: str) -> None:
         """Samples are missing: a stroke that is due and that nobody felt is the judge's to say."""
         del event, why
-        if turn.story.phase == "hit" and turn.story.armed:
-            turn.add(Question(turn.t, "link_gap", ("none", *map(str, turn.story.pads_open))))
+        story = turn.story
+        if story.phase == "hit" and story.armed and "link_gap" not in story.waived:
+            # a cable that loses samples all the time would ask all the time: the judge may take that upon himself
+            turn.add(Question(turn.t, "link_gap", ("none", *map(str, story.pads_open), "play_on")))
 
     # alike for all
 

@@ -43,6 +43,14 @@ class Referee(Keeper):
         elif turn.story.phase == "hit":
             hits.watch(turn)
 
+    def listens(self, story: Story) -> bool:
+        """Return whether a stroke is to be felt: one that is due, and from ready on also an early one.
+
+        Not while hands hide: they shake the pads as light strokes do. Whoever sees a hit then enters it.
+        """
+        early = story.phase == "check" and self.settings.mode("early_hit") != "off" and not self._senses.hands
+        return story.armed or (early and story.question is None and story.sensors and not story.held)
+
     def _limit(self, story: Story) -> float | None:
         if story.phase == "check":
             return self.settings.check_timeout_s

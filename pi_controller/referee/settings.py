@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from pi_controller.errors import SettingsError
+from pi_controller.games.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,27 +14,86 @@ if TYPE_CHECKING:
 Mode = Literal["automatic", "ask", "off"]
 Beads = Literal["mat", "judge"]
 """Who says where the bead lies: the mat's magnetometers, or the judge after each hit."""
+Preset = Literal["home", "tournament", "demo"]
+PRESETS: Mapping[Preset, str] = {
+    "home": "what the mat is sure of is called, what it is not goes to whoever judges",
+    "tournament": "a judge sits at the game: no foul costs a stick before the judge has said so",
+    "demo": "visitors are not stopped: slips are passed over, only what cannot be played on is called",
+}
+"""What a table is set up for, in a line each; `Sensed` has what that makes of every foul."""
 PASS_FOULS = ("pad_skipped", "pad_twice")
 BEAD_FOULS = ("no_bead", "two_beads", "bead_off_mat")
-SENSED_FOULS = (*PASS_FOULS, *BEAD_FOULS, "time", "rehide", "double_tap", "no_throw")
-"""What the mat and the clock can see, the first that applies first (booklet, chapters 2 and 12).
 
-`time` is also the end of a game of slahal, `rehide` a bone that moved after the hands were out; `double_tap` is the
-second tap of a turn in bageswin, `no_throw` in the plum stone game, whose source does not name it a foul.
+
+class Sensed(NamedTuple):
+    """How something the mat or the clock notices is treated in each preset, and what that means in a line."""
+
+    home: Mode
+    tournament: Mode
+    demo: Mode
+    about: str
+
+
+SENSED: Mapping[str, Sensed] = {
+    "pad_skipped": Sensed("automatic", "ask", "off", "the hider's hand was not under every pad"),
+    "pad_twice": Sensed("automatic", "ask", "off", "the hider's hand was under one pad again"),
+    "no_bead": Sensed("automatic", "ask", "automatic", "no bead lies under any pad"),
+    "two_beads": Sensed("automatic", "ask", "automatic", "more than one bead lies on the mat"),
+    "bead_off_mat": Sensed("automatic", "ask", "automatic", "the bead lies beside or between the pads"),
+    "bead_moved": Sensed(
+        "ask", "ask", "off", "it lies elsewhere than at ready; automatic: the foul that takes; off: it counts there"
+    ),
+    # what is light: see `hits.LIGHT_DB`
+    "touch": Sensed(
+        "automatic",
+        "ask",
+        "off",
+        "a touch is a hit, a doubtful one asked; ask: light ones too; off: doubtful ones never",
+    ),
+    "two_struck": Sensed(
+        "automatic", "automatic", "off", "the nearest counts, or is asked; ask: always; off: else the first touched"
+    ),
+    "early_hit": Sensed(
+        "ask", "ask", "off", "a stroke before the bead was seen to lie well; automatic: it is told, and costs nothing"
+    ),
+    "same_pad": Sensed(
+        "ask",
+        "ask",
+        "off",
+        "a second hit on a pad already hit; automatic: it counts, as missed; off: it does not count",
+    ),
+    "time": Sensed(
+        "automatic",
+        "ask",
+        "automatic",
+        "the game's hit_seconds ran out before the hit; in slahal, the game's minutes",
+    ),
+    "rehide": Sensed("automatic", "ask", "automatic", "slahal: a bone moved after the hands were out"),
+    "double_tap": Sensed("automatic", "ask", "off", "bageswin: the bowl was tapped twice in a turn"),
+    "no_throw": Sensed("ask", "ask", "off", "the plum stone game: the bowl was tapped twice in a turn"),
+}
+"""What the mat and the clock can notice, the first that applies first (booklet, chapters 2 and 12).
+
+`no_throw`: the source of the plum stone game does not name it a foul. Chapter 12 names no payment for `early_hit`.
 """
-ASKED = ("no_throw",)
-"""What the judge is asked about unless the settings say otherwise; everything else is called by itself."""
+SENSED_FOULS = tuple(SENSED)
+
+
+def preset_modes(preset: Preset) -> dict[str, Mode]:
+    """Return how `preset` treats each of `SENSED_FOULS`."""
+    return {kind: getattr(sensed, preset) for kind, sensed in SENSED.items()}
 
 
 @dataclass(frozen=True)
 class RefereeSettings:
     """How the mat's findings are treated.
 
-    `fouls`: for each of `SENSED_FOULS` whether it is called by itself (`automatic`, also when not named and not in
-    `ASKED`), put to the judge (`ask`) or left alone (`off`). `check_timeout_s`: how long after the hands are away the
-    mat may look for the bead before it asks. `hit_seconds`: time for each hit, or None. `nearest`: the pads from the
-    nearest to the hitter on; of those struck at once the first named here counts, and without it the judge is asked.
-    `beads`: whether the mat looks for the bead at ready. Where the judge confirms it, nothing is waited for or sealed.
+    `fouls`: for any of `SENSED_FOULS` whether it is called by itself (`automatic`), put to the judge (`ask`) or left
+    alone (`off`); `SENSED` says what that means, and `preset` decides where nothing is said. `check_timeout_s`: how
+    long after the hands are away the mat may look for the bead before it asks. `hit_seconds`: time for each hit, or
+    None. `nearest`: the pads from the nearest to the hitter on; of those struck at once the first named here counts,
+    and without it the judge is asked. `beads`: whether the mat looks for the bead at ready. Where the judge confirms
+    it, nothing is waited for or sealed.
     """
 
     fouls: Mapping[str, Mode] = field(default_factory=dict[str, Mode])
@@ -41,6 +101,7 @@ class RefereeSettings:
     hit_seconds: float | None = None
     nearest: tuple[int, ...] = ()
     beads: Beads = "mat"
+    preset: Preset = "home"
 
     def __post_init__(self) -> None:
         """Refuse what cannot be meant, with every fault at once."""
@@ -54,9 +115,11 @@ class RefereeSettings:
             faults.append("nearest names a pad twice, or one that is not there")
         if self.beads not in get_args(Beads):
             faults.append(f"beads cannot be {self.beads!r}")
+        if self.preset not in PRESETS:
+            faults.append(f"there is no preset {self.preset!r}; there are: {listed(PRESETS)}")
         if faults:
             raise SettingsError("\n".join(faults), f"fouls {', '.join(SENSED_FOULS)}: automatic, ask or off")
 
     def mode(self, kind: str) -> Mode:
         """Return how the foul `kind` is treated."""
-        return self.fouls.get(kind, "ask" if kind in ASKED else "automatic")
+        return self.fouls.get(kind) or getattr(SENSED[kind], self.preset)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 EPOCH_BYTES = 16
+BYTES = "surrogateescape"
+"""How a damaged record's bytes that are no text stand in a `Row`."""
 SHORT = 16
 """Hex digits of a hash that people compare: on the page, on the sheet."""
 _GENESIS = b"moccasin-mat journal\0"
@@ -41,7 +43,7 @@ def genesis(epoch: str) -> str:
 
 def follow(previous: str, row: Row) -> str:
     """Return the hash of `row` where it follows `previous` (hex); the one it states does not count."""
-    kind, body = row.kind.encode(), row.body.encode()
+    kind, body = (text.encode("utf-8", BYTES) for text in (row.kind, row.body))
     numbers = _NUMBERS.pack(row.seq, row.batch, row.t + 0.0)  # SQLite keeps no negative zero
     parts = (_RECORD, bytes.fromhex(previous), numbers, _length(kind), kind, _length(body), body)
     return hashlib.sha256(b"".join(parts)).hexdigest()

@@ -159,8 +159,7 @@ def beside(path: Path, ending: str) -> Path:
 
 
 def rows(db: sqlite3.Connection, version: int, to: int | None = None, first: int = 1) -> Iterator[Row]:
-    """Yield the records in order as they stand, from `seq` `first`, with `to` up to that one. Raises
-    `sqlite3.Error`."""
+    """Yield the records in order as they stand, from `first` on, with `to` up to that. Raises `sqlite3.Error`."""
     stated = "hash" if version > 1 else "''"
     last = 2**63 - 1 if to is None else to
     query = f"SELECT seq, batch, t, kind, body, {stated} FROM facts WHERE seq BETWEEN ? AND ? ORDER BY seq"  # noqa: S608

@@ -2,7 +2,7 @@
 
 SQLite keeps a row as its length, its number, a head that tells the type of each column, and the columns. The head of a
 record of the journal is so particular that it can be searched for, in the file, in its log, and in pages given free.
-What is found may be old or torn: the hash chain tells.
+What is found may be old or torn: the hash chain tells. Bytes that are no text are kept as `chain.BYTES` says.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 import struct
 from typing import TYPE_CHECKING
 
-from pi_controller.table.chain import Row
+from pi_controller.table.chain import BYTES, Row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,10 +65,7 @@ def _row(data: bytes, at: int, head: bytes, pages: bytes) -> Row | None:
     if len(payload) != length:
         return None
     _, batch, t, *texts = columns
-    try:
-        kind, body, *rest = (text.decode() for text in texts)
-    except UnicodeDecodeError:
-        return None
+    kind, body, *rest = (text.decode("utf-8", BYTES) for text in texts)
     told = _number(types[1], batch), _number(types[2], t)
     return Row(seq, int(told[0]), float(told[1]), kind, body, rest[0] if rest else "")
 

@@ -1,9 +1,9 @@
 """`moccasin-mat salvage`: from a damaged journal a new one, with all records up to the first that does not follow.
 
 The damaged file is only read. What can be read of it is found in two ways, the second without SQLite's help: row by row
-through SQLite, on a copy; and in the bare bytes of the file and its log, by what the head of a record looks like,
-whatever became of the pages around it. The hash chain then tells the true records from old and torn ones; a hash that
-was damaged itself is made good by the record after it.
+through SQLite, on a copy; and in the bare bytes of the file and its log, by what the head of a record looks like, whatever
+became of the pages around it. The hash chain then tells the true records from old and torn ones. A hash that was damaged
+itself is made good by the record after it, and so is a record with one bit turned over: its hash proves the mending.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from pi_controller.arguments import Parser
 from pi_controller.errors import UsageError
 from pi_controller.table import journal_file as file
-from pi_controller.table.chain import EPOCH_BYTES, SHORT, Row, follow, genesis
+from pi_controller.table.chain import BYTES, EPOCH_BYTES, SHORT, Row, follow, genesis
 from pi_controller.table.journal_file import Meta
 from pi_controller.table.record_bytes import epochs_in, rows_in
 from pi_controller.table.verify import Follows, typed
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 Found = dict[int, dict[Row, None]]
 """What was found of each number: the records it may be."""
+_LONGEST_MENDED = 2000
+"""Bytes of a body in which a turned bit is looked for; each bit is tried."""
 _HASH = re.compile("[0-9a-f]{64}")
 
 
@@ -69,6 +71,8 @@ def salvage(path: Path, token: Callable[[int], bytes] = secrets.token_bytes) -> 
     if any(row.batch == rows[-1].batch for row in found.get(end + 1, ()) if rows):
         rows = [row for row in rows if row.batch != rows[-1].batch]  # an event is there whole or not at all
     origin = f"{path.name}, salvaged up to record {len(rows)}"
+    if not epoch and chained:
+        origin += "; its epoch was lost, so nothing proves record 1"
     if about is None or not epoch:
         about = Meta(epoch or token(EPOCH_BYTES).hex(), "", rows[0].t if rows else 0.0)
     left = [seq for seq in found if seq > len(rows)]
@@ -126,15 +130,31 @@ def _joined(found: Found, head: str, follows: Follows, *, chained: bool) -> tupl
         seq = len(follows.rows) + 1
         candidates = found.get(seq, {})
         why = f"record {seq} cannot be read" if candidates or max(found, default=0) > seq else ""
+        following = found.get(seq + 1, {})
         for row in candidates:
-            after = _head_after(head, row, found.get(seq + 1, {})) if chained else ""
-            if after is None:
+            after = _head_after(head, row, following) if chained else ""
+            true = row if after is not None else _mended(head, row, following)
+            if true is None:
                 why = f"record {seq} is not what was written: its hash does not follow"
-            elif not (why := follows.take(row._replace(hash=""))):
-                head = after
+            elif not (why := follows.take(true._replace(hash=""))):
+                head = after or (follow(head, true) if chained else "")
                 break
         else:
             return follows.rows, why
+
+
+def _mended(head: str, row: Row, following: Collection[Row]) -> Row | None:
+    """Return `row` with the one bit of its body set right that was turned over, or None where it is not that."""
+    body = bytearray(row.body.encode("utf-8", BYTES))
+    if not head or len(body) > _LONGEST_MENDED:
+        return None
+    for bit in range(8 * len(body)):
+        body[bit // 8] ^= 1 << bit % 8
+        tried = row._replace(body=body.decode("utf-8", BYTES))
+        if _head_after(head, tried, following) is not None:
+            return tried
+        body[bit // 8] ^= 1 << bit % 8
+    return None
 
 
 def _head_after(head: str, row: Row, following: Collection[Row]) -> str | None:
@@ -178,4 +198,6 @@ def _lines(kept: Salvaged, new: Path) -> Iterator[str]:
         yield "nothing that can be seen is lost"
     with closing(file.look(new)) as db:
         head = next(file.rows(db, file.SCHEMA_VERSION, last.seq, first=last.seq)).hash
+    if kept.about.origin.endswith("record 1"):
+        yield "the journal's epoch is lost: nothing proves what record 1 says, and a new chain begins"
     yield f"head: {head[:SHORT]} of the new journal {new.name}"

@@ -46,6 +46,10 @@ class Decides(Protocol):
         """Remember, and conclude nothing."""
         ...
 
+    def listens(self, story: Story) -> bool:
+        """Return whether a stroke is to be felt now."""
+        ...
+
     def change_sides(self, seats: Seats) -> None:
         """The other team hides from now on, and sits as `seats` say."""
         ...
@@ -125,6 +129,11 @@ class Table:
     def armed(self) -> bool:
         """Whether a hit is owed and no question open."""
         return self.halted is None and self.story.armed
+
+    @property
+    def listens(self) -> bool:
+        """Whether strokes are to be felt: one is due, or it would be an early one."""
+        return self.halted is None and self._referee.listens(self.story)
 
     def mat_event(self, event: MatEvent) -> list[Fact]:
         """Take in what the mat felt; return the facts it gave rise to. Never raises for the event or the journal."""

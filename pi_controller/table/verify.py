@@ -84,7 +84,7 @@ class Follows:
             return f"record {seq} is not what was written: its hash does not follow"
         try:
             fact: Fact = file.decode(row.body)
-        except msgspec.MsgspecError:
+        except (msgspec.MsgspecError, UnicodeError):
             return f"record {seq} cannot be read"
         if (fact.t, fact.__struct_config__.tag) != (row.t, row.kind):
             return f"record {seq} says two things: its columns are not its body's"

@@ -3,15 +3,14 @@
 python -m pytest -n 0 --benchmark-enable tests/benchmarks/test_link.py
 """
 
-import importlib.util
 import struct
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pi_controller.link import wire
 from pi_controller.link.session import Session
+from pi_controller.sim.firmware import modules
 
 FRAMES = 400
 
@@ -71,15 +70,14 @@ def test_session_chunks_of_four(benchmark, frames):
 
 def test_a_pass_of_the_firmware(benchmark):
     """One pass that sends one piezo block, with touch, field and health as they fall due."""
-    spec = importlib.util.spec_from_file_location("mat_sampler", Path(__file__).parents[2] / "firmware" / "sampler.py")
-    sampler = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(sampler)
+    sampler = modules()["sampler"]
     block = struct.pack("<128H", *range(2000, 2128))
     field = struct.pack("<3h", 1, 2, 3)
 
     class Board:
         SAMPLE_HZ, BLOCK, PADS, TOUCH_HZ, MAGNET_HZ = 4000, 32, 4, 50, 20
         id, boot_count, boot_reason, overflows, i2c_errors = bytes(8), 1, 1, 0, 0
+        PIXELS, early, news = 69, 0, ()
 
         def __init__(self):
             self.blocks, self.taken, self.sent = 0, 0, 0
@@ -108,6 +106,15 @@ def test_a_pass_of_the_firmware(benchmark):
 
         def write(self, data):
             self.sent += 1
+
+        def paint(self, first, colours):
+            pass
+
+        def show(self):
+            return True
+
+        def calm(self):
+            pass
 
         def feed(self):
             pass

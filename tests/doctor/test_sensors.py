@@ -64,7 +64,7 @@ def test_several_faults_are_all_named():
     ("fault", "name", "word"),
     [
         ("wrong-firmware", "firmware", "this program brings " + link.shipped_firmware()),
-        ("wrong-protocol", "handshake", "protocol 10.0"),
+        ("wrong-protocol", "handshake", "protocol 10.1"),
         ("mute", "handshake", "does not answer"),
     ],
 )

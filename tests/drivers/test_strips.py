@@ -1,9 +1,11 @@
-"""Light strips: the current cap, and one contract for the real driver (a recorder for a wire) and the one in memory."""
+"""Light strips: the current cap, and one contract for those on the Pi (a recorder for a wire), board and in memory."""
 
+import importlib.util
 import os
 import subprocess
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 from pi_controller.drivers.ports import FrameError, StripError
 from pi_controller.drivers.recording_strip import RecordingStrip
 from pi_controller.drivers.strips import MemoryStrip, NeoPixelStrip, current_ma, limit
+from pi_controller.link.board_strip import BoardStrip
 
 DARK = (0, 0, 0)
 WHITE = (255, 255, 255)
@@ -79,7 +82,25 @@ def memory(count, **settings):
     return strip, lambda: strip.shown
 
 
-@pytest.fixture(params=[neo, memory])
+def board(count, **settings):
+    """A strip on the real firmware's sampler, behind a session."""
+    loader = importlib.util.spec_from_file_location("rig", Path(__file__).parents[1] / "link" / "rig.py")
+    module = importlib.util.module_from_spec(loader)
+    loader.loader.exec_module(module)
+    rig = module.Rig()
+    rig.board.PIXELS = count
+    rig.board.pixels = [WHITE] * count
+    strip = BoardStrip(count, rig.session, **settings)
+    rig.connect()
+
+    def out():
+        rig.run(0.1)
+        return rig.board.strip
+
+    return strip, out
+
+
+@pytest.fixture(params=[neo, memory, board])
 def make(request):
     return request.param
 

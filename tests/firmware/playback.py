@@ -18,12 +18,15 @@ class PlaybackBoard:
     PADS = 4
     TOUCH_HZ = 50
     MAGNET_HZ = 20
+    PIXELS = 69
 
     def __init__(self, recording):
         self.id = b"\x00\x11\x22\x33\x44\x55\x66\x77"
         self.boot_count = 258
         self.boot_reason = 3
         self.overflows = 0
+        self.early = 3
+        self.news = []
         self.i2c_errors = 0
         self.sent = []
         self.log = []
@@ -74,6 +77,16 @@ class PlaybackBoard:
 
     def write(self, data):
         self.sent.append(bytes(data))
+
+    def paint(self, first, colours):
+        self.log.append((first, hexlify(colours).decode()))
+
+    def show(self):
+        self.log.append("show")
+        return True
+
+    def calm(self):
+        self.log.append("calm")
 
     def feed(self):
         pass

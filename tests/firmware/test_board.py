@@ -1,12 +1,10 @@
-"""The board's own file: against the pin map, the compilers, and chips made of Python."""
+"""The board's own file: against the pin map, the compilers, and chips made of Python (`chips.py`)."""
 
 import ast
 import importlib.metadata
-import importlib.util
 import struct
 import subprocess
 import sys
-import types
 from pathlib import Path
 
 import pytest
@@ -16,10 +14,11 @@ from pi_controller.pinmap import pinmap
 
 ROOT = Path(__file__).parents[2]
 FIRMWARE = ROOT / "firmware"
+FCS = 0x4004C008
 
 
-def constants():
-    tree = ast.parse((FIRMWARE / "board.py").read_text("utf-8"))
+def constants(name="board.py"):
+    tree = ast.parse((FIRMWARE / name).read_text("utf-8"))
     found = {}
     for node in tree.body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -38,6 +37,8 @@ def test_the_constants_are_the_pin_maps():
     assert (got["MPR121"], got["MUXES"]) == (board.mpr121_address, board.tca9548a_addresses)
     assert got["QMC5883L"] == board.qmc5883l_address
     assert (got["TOUCH_HZ"], got["MAGNET_HZ"]) == (board.touch_hz, board.magnet_hz)
+    assert (got["STRIP_PIN"], got["PIXELS"]) == (board.strip_pin, pinmap().lights.count)
+    assert constants("lights.py")["LEDS"] == board.leds
 
 
 def test_the_wire_has_room_for_the_pin_map():
@@ -67,204 +68,6 @@ def test_pyright_knows_every_name():
     assert done.returncode == 0, done.stdout
 
 
-BASE = 0x20001234
-FCS = 0x4004C008
-
-
-class Chips:
-    """An RP2040's worth of chips in virtual time. Sample n of the converter has the value n, low 12 bits."""
-
-    def __init__(self):
-        self.us = 1000
-        self.mem = {}
-        self.over = False
-        self.memory = None
-        self.dma = None
-        self.stuck = 0
-        self.resets = 0
-        self.open = {0x70: 0, 0x71: 0, 0x72: 0}
-        self.touch = bytearray(struct.pack("<12H", *range(700, 712)))
-        self.touch_on = False
-        self.magnets = [types.SimpleNamespace(on=False, there=True, over=False) for _ in range(24)]
-        self.inputs, self.outputs = bytearray(), bytearray()
-        self.full = False
-
-    def modules(self):
-        chips = self
-
-        class Pin:
-            OPEN_DRAIN, OUT = 1, 2
-
-            def __init__(self, name, mode=None, value=None):
-                if name == "LED":
-                    raise ValueError("unknown named pin")
-                self.name = name
-
-            def __call__(self, value):
-                if self.name == 5 and value and chips.stuck:
-                    chips.stuck -= 1
-
-        class Mem32:
-            def __getitem__(self, address):
-                if address == FCS:
-                    return 1 << 8 | (1 << 11 if chips.over else 0)
-                return chips.mem.get(address, 0)
-
-            def __setitem__(self, address, value):
-                chips.mem[address] = value
-                if address == FCS and value & 1 << 11:
-                    chips.over = False
-                if address == FCS - 8 and value & 8:
-                    chips.dma.begin()
-
-        class DMA:
-            def __init__(self):
-                self.began = None
-                chips.dma = self
-
-            def active(self, value=None):
-                if value == 0:
-                    self.began = None
-                return self.began is not None
-
-            def pack_ctrl(self, **fields):
-                assert fields == {
-                    "size": 1, "inc_read": False, "inc_write": True, "ring_size": 13, "ring_sel": True, "treq_sel": 36,
-                }  # fmt: skip
-                return 0
-
-            def config(self, read, write, count, ctrl, trigger):
-                assert write % 8192 == 0
-                assert trigger
-                self.base = write
-
-            def begin(self):
-                self.began, self.done = chips.us, 0
-
-            @property
-            def write(self):
-                total = max(chips.us - self.began - 40, 0) * 16 // 1000  # it starts a little late
-                for n in range(max(self.done, total - 4096), total):
-                    struct.pack_into("<H", chips.memory, self.base - BASE + n * 2 % 8192, n & 0xFFF)
-                self.done = total
-                return self.base + total * 2 % 8192
-
-        class I2C:
-            def __init__(self, bus, *, sda, scl, freq, timeout):
-                assert (bus, sda.name, scl.name, freq) == (0, 4, 5, 400000)
-
-            def _magnet(self):
-                found = [
-                    (mux - 0x70) * 8 + channel
-                    for mux, mask in chips.open.items()
-                    for channel in range(8)
-                    if mask >> channel & 1
-                ]
-                assert len(found) == 1, "two magnetometers would answer"
-                if not chips.magnets[found[0]].there:
-                    raise OSError(5)
-                return found[0]
-
-            def writeto(self, address, data):
-                if chips.stuck:
-                    raise OSError(110)
-                if address in chips.open:
-                    chips.open[address] = data[0]
-                elif address == 0x5A:
-                    chips.touch_on = bytes(data) == b"\x5e\x4c"
-                elif address == 0x0D:
-                    chips.magnets[self._magnet()].on = bytes(data) == b"\x09\x19"
-
-            def readfrom_mem_into(self, address, register, buf):
-                if chips.stuck:
-                    raise OSError(110)
-                if address == 0x5A:
-                    assert register == 4
-                    buf[:] = chips.touch if chips.touch_on else bytes(24)
-                    return
-                i = self._magnet()
-                magnet = chips.magnets[i]
-                buf[:] = bytes([magnet.on | magnet.over << 1]) if register == 6 else struct.pack("<3h", i, -i, 1000)
-
-        def addressof(raw):
-            chips.memory = raw
-            return BASE
-
-        def reset():
-            chips.resets += 1
-
-        class Poll:
-            def register(self, stream, flag):
-                self.flag = flag
-
-            def poll(self, wait):
-                return [1] if (chips.inputs if self.flag == 1 else not chips.full) else []
-
-        class Stream:
-            buffer = property(lambda self: self)
-
-            def read(self, n):
-                data = bytes(chips.inputs[:n])
-                del chips.inputs[:n]
-                return data
-
-            def write(self, data):
-                chips.outputs.extend(data)
-
-        def sleep_us(us):
-            chips.us += us
-
-        fed = types.SimpleNamespace(feed=lambda: None)
-        outside = {
-            "machine": {
-                "Pin": Pin, "ADC": lambda pin: pin, "I2C": I2C, "mem32": Mem32(), "WDT": lambda timeout: fed,
-                "reset": reset, "reset_cause": lambda: 3, "unique_id": lambda: b"12345678",
-            },
-            "micropython": {"viper": lambda f: f, "kbd_intr": lambda c: None},
-            "rp2": {"DMA": DMA},
-            "uctypes": {"addressof": addressof},
-        }  # fmt: skip
-        inside = {
-            "time": types.SimpleNamespace(
-                ticks_us=lambda: chips.us & 0x3FFFFFFF,
-                ticks_diff=lambda a, b: ((a - b + 0x20000000) & 0x3FFFFFFF) - 0x20000000,
-                sleep_us=sleep_us,
-            ),
-            "select": types.SimpleNamespace(poll=Poll, POLLIN=1, POLLOUT=4),
-            "sys": types.SimpleNamespace(
-                stdin=Stream(), stdout=Stream(), print_exception=lambda error, file: file.write(repr(error))
-            ),
-            "ptr8": lambda data: data,
-        }
-        return outside, inside
-
-
-@pytest.fixture
-def chips():
-    return Chips()
-
-
-@pytest.fixture
-def module(chips, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(wire, "crc16", wire.crc16)  # the board puts its own there
-    outside, inside = chips.modules()
-    for name, attributes in outside.items():
-        monkeypatch.setitem(sys.modules, name, types.SimpleNamespace(**attributes))
-    monkeypatch.setitem(sys.modules, "wire", wire)
-    spec = importlib.util.spec_from_file_location("mat_board", FIRMWARE / "board.py")
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    for name, value in inside.items():
-        setattr(loaded, name, value)
-    return loaded
-
-
-@pytest.fixture
-def board(module):
-    return module.Board()
-
-
 def test_the_crc_is_the_wires(module):
     assert module.crc16(b"123456789", 9) == 0x29B1
     assert module.crc16(bytes(range(256)), 256) == wire.crc16(bytes(range(256)), 256)
@@ -283,9 +86,11 @@ def test_the_face(board):
 
 
 def test_boots_are_counted(module):
-    assert [module.count_boot() for _ in range(3)] == [1, 2, 3]
+    assert [module.count_boot(power=False) for _ in range(3)] == [(1, 0), (2, 0), (3, 0)]
     Path("boots").write_text("torn", "utf-8")
-    assert module.count_boot() == 1
+    assert module.count_boot(power=False) == (1, 0)
+    Path("boots").write_text("17", "utf-8")  # as firmware 0.1 wrote it
+    assert module.count_boot(power=True) == (18, 1)
 
 
 def test_the_clock_never_wraps(board, chips):
@@ -396,7 +201,7 @@ def test_magnetometers_one_channel_at_a_time(board, chips):
     chips.magnets[3].over = True
     scan(board, chips, 1_000_000)
     ok, _ = scan(board, chips)
-    assert ok == [i != 3 for i in range(24)]
+    assert ok == [None if i == 3 else True for i in range(24)]  # saturated, which is not silent
 
 
 def test_a_sensor_that_lost_its_settings_is_set_up_again(board, chips):
@@ -415,6 +220,25 @@ def test_a_stuck_bus_is_freed(board, chips):
     assert chips.stuck == 0
     assert all(scan(board, chips)[0])
     assert board.i2c_errors >= 8
+    assert board.news == [(wire.BUS_STUCK, 8), (wire.BUS_FREE, 9)]
+
+
+def test_a_bus_that_stays_stuck_is_told_of_each_time_and_freed_when_it_can_be(board, chips):
+    scan(board, chips)
+    chips.stuck = 20
+    for _ in range(20):
+        scan(board, chips, 1_000_000)
+    assert [kind for kind, _ in board.news] == [wire.BUS_STUCK] * 3 + [wire.BUS_FREE]
+    assert board.news[-1] == (wire.BUS_FREE, 2)
+
+
+def test_chips_that_are_only_missing_are_no_stuck_bus(board, chips):
+    for magnet in chips.magnets:
+        magnet.there = False
+    for _ in range(5):
+        scan(board, chips, 1_000_000)
+    assert board.i2c_errors >= 8
+    assert board.news == []
 
 
 def test_reading_and_writing_never_wait(board, chips):

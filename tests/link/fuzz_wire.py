@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from rig import Rig
 
 from pi_controller.link import wire
-from pi_controller.link.messages import Field, Gap, Health, LinkDown, LinkUp, Piezo, Touch
+from pi_controller.link.messages import BoardEvent, Field, Gap, Health, LinkDown, LinkUp, Piezo, Touch
 
 FIELD = np.array([(i, -10.0, 100.0) for i in range(24)])
 
@@ -114,6 +114,9 @@ class Fuzz:
             return m.ok.all() and np.allclose(m.ut, FIELD) and self.now(m)
         if isinstance(m, Health):
             return (m.overflows, m.i2c_errors) == (0, 0) and m.bad_frames < 20 and self.now(m)
+        if isinstance(m, BoardEvent):
+            told = (m.kind, m.part, m.value) in {("started", 1, 0), ("tested", 31, (1 << 24) - 1)}
+            return (told and m.lost == 0 and 100 - 1 < m.t < self.rig.t) or m.kind.startswith("host ")
         if isinstance(m, LinkUp):
             return m.board_id == "0100020003000400" and m.boot_count == 1
         return isinstance(m, (Gap, LinkDown))  # these say only that something is missing

@@ -6,6 +6,7 @@ import struct
 from pathlib import Path
 
 from pi_controller.link.session import Session
+from pi_controller.sim.firmware import modules
 
 ROOT = Path(__file__).parents[2]
 
@@ -21,16 +22,22 @@ class ToyBoard:
     """The face of the board. Sample values are the low bits of their own number, so that order and loss show."""
 
     SAMPLE_HZ, BLOCK, PADS, TOUCH_HZ, MAGNET_HZ = 4000, 32, 4, 50, 20
+    PIXELS = 69
 
     def __init__(self, boots=1):
         self.id = b"\x01\0\x02\0\x03\0\x04\0"
         self.boot_count, self.boot_reason = boots, 1
-        self.overflows = self.i2c_errors = 0
+        self.overflows = self.i2c_errors = self.early = 0
+        self.news = []
+        self.pixels = [(9, 9, 9)] * self.PIXELS
+        self.strip, self.painted = [], []
         self.us = 0
         self.taken = 0
         self.heard, self.sent = bytearray(), bytearray()
         self.fed, self.lit = 0, []
         self.silent = set()
+        self.saturated = set()
+        self.touched = True
 
     def now_us(self):
         return self.us
@@ -48,12 +55,16 @@ class ToyBoard:
         self.overflows += blocks
 
     def touch(self, buf):
+        if not self.touched:
+            return False
         buf[:] = struct.pack("<12H", *range(700, 712))
         return True
 
     def magnet(self, i, buf, at):
         if i in self.silent:
             return False
+        if i in self.saturated:
+            return None
         struct.pack_into("<3h", buf, at, 30 * i, -300, 3000)
         return True
 
@@ -64,6 +75,18 @@ class ToyBoard:
     def write(self, data):
         self.sent += data
 
+    def paint(self, first, colours):
+        self.painted.append((first, bytes(colours)))
+        for i in range(0, len(colours), 3):
+            self.pixels[first + i // 3] = tuple(colours[i : i + 3])
+
+    def show(self):
+        self.strip = list(self.pixels)
+        return True
+
+    def calm(self):
+        self.early = 0
+
     def feed(self):
         self.fed += 1
 
@@ -72,16 +95,17 @@ class ToyBoard:
 
 
 class Rig:
-    """Board and session in turn. `spoil(data)` may change what the board sends on its way."""
+    """Board and session in turn. `spoil(data)` may change what the board sends, `spoil_said` what the host says."""
 
     def __init__(self, seed=1):
         self.random = random.Random(seed)
-        self.sampler_module = load("firmware/sampler.py")
+        self.sampler_module = modules()["sampler"]
         self.t = 100.0
         self.slow = 1.0  # the host's seconds in a board's second
         self.plugged = True
         self.said = bytearray()
         self.spoil = lambda data: data
+        self.spoil_said = lambda data: data
         self.session = Session(self.write)
         self.power_up()
 
@@ -92,7 +116,7 @@ class Rig:
     def write(self, data):
         self.said += data
         if self.plugged:
-            self.board.heard += data
+            self.board.heard += self.spoil_said(data)
 
     def step(self, dt=0.008, delay=0.0):
         """Let the board go on for `dt`; its bytes are read `delay` later (host seconds)."""

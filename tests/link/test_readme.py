@@ -8,7 +8,10 @@ from pi_controller.link import wire
 PAGE = (Path(__file__).parents[2] / "firmware" / "README.md").read_text("utf-8")
 NAMES = {
     getattr(wire, name): name
-    for name in ("HELLO", "PING", "BYE", "WELCOME", "PONG", "PIEZO", "TOUCH", "FIELD", "HEALTH")
+    for name in (
+        *("HELLO", "PING", "BYE", "LIGHTS", "TEST", "ACK"),
+        *("WELCOME", "PONG", "PIEZO", "TOUCH", "FIELD", "HEALTH", "DONE", "EVENT"),
+    )
 }
 
 
@@ -37,7 +40,28 @@ def words(kind, number, payload):
         return "{}: up {} ms, {} lost blocks, {} bus errors, {} bad frames, longest pass {} us, {} us".format(
             start, *wire.health(payload)
         )
+    if kind == wire.LIGHTS:
+        return f"{start}: order {wire.order(payload)}, " + ", ".join(runs(payload))
+    if kind == wire.TEST:
+        return f"{start}: order {wire.order(payload)}"
+    if kind == wire.ACK:
+        return "{}: up to {}".format(start, *wire.ack(payload))
+    if kind == wire.DONE:
+        return "{}: order {}, result {}".format(start, *wire.done(payload))
+    if kind == wire.EVENT:
+        form = "{}: event {}, {} before it, {} dropped, {} us, kind {}, part {}, value {}"
+        return form.format(start, *wire.event(payload))
     return start
+
+
+def runs(payload):
+    """Say the runs of a LIGHTS; every pixel by itself unless all of a run are alike."""
+    for first, colours in wire.runs(payload, 69):
+        pixels = [colours[i : i + 3].hex() for i in range(0, len(colours), 3)]
+        if len(pixels) > 1 and len(set(pixels)) == 1:
+            yield f"pixel {first}: {len(pixels)} times {pixels[0]}"
+        else:
+            yield f"pixel {first}: {' '.join(pixels)}"
 
 
 def lines():
@@ -53,7 +77,7 @@ def test_the_dump_decodes_to_what_stands_beside_it():
         [frame] = ears.feed(bytes.fromhex(hexes))
         assert words(*frame) == said
         seen.add(frame[0])
-    assert len(seen) == 8
+    assert len(seen) == 13  # all but FIELD, which would be long
 
 
 def test_the_tables_have_the_codes_and_sizes():
@@ -64,9 +88,14 @@ def test_the_tables_have_the_codes_and_sizes():
     sizes = {**wire.TO_BOARD, **wire.TO_HOST}
     assert set(rows) == set(NAMES.values())
     for kind, name in NAMES.items():
-        size = "14 + 8 n" if sizes[kind] == wire.VARIES else str(sizes[kind])
+        size = {wire.PIEZO: "14 + 8 n", wire.LIGHTS: "2 + runs"}.get(kind, str(sizes[kind]))
         assert rows[name] == (f"{kind:#04x}", size)
 
 
 def test_the_page_states_the_protocol():
     assert "protocol {}.{}".format(*wire.PROTOCOL) in PAGE
+
+
+def test_the_page_names_every_kind_of_event():
+    rows = re.findall(r"^\| ([0-9, ]+) \| [^|]+\|[^|]*\|[^|]*\|$", PAGE, re.MULTILINE)
+    assert [int(kind) for row in rows for kind in row.split(",")] == list(range(1, wire.KINDS + 1))

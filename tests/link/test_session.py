@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from pi_controller.link import wire
-from pi_controller.link.messages import Field, Gap, Health, LinkDown, LinkUp, Piezo, Touch
+from pi_controller.link.messages import BoardEvent, Field, Gap, Health, LinkDown, LinkUp, Piezo, Touch
+from pi_controller.link.session import FLASH
 
 
 def of(messages, *kinds):
@@ -28,9 +29,9 @@ def blocks_follow(messages):
 
 def test_connect(rig):
     [up, *rest] = rig.connect()
-    assert up == LinkUp(up.t, "0100020003000400", "0.1.0", 1, "power", 4)
+    assert up == LinkUp(up.t, "0100020003000400", "0.2.0", 1, "power", 4)
     assert rig.session.up
-    assert {type(m) for m in rest} == {Piezo, Touch, Field, Health}
+    assert {type(m) for m in rest} == {Piezo, Touch, Field, Health, BoardEvent}
 
 
 def test_nothing_is_said_before_the_hosts_hello(rig):
@@ -107,6 +108,15 @@ def test_bye(rig):
     assert not rig.board.sent
 
 
+def test_a_goodbye_and_the_next_hello_in_one_read(rig):
+    rig.connect()
+    rig.session.close()
+    rig.session.start(rig.t)  # before the board has read either
+    messages = rig.run(5.0)
+    assert of(messages, LinkDown) == []
+    assert rig.session.clock.pings > 5
+
+
 def test_silence_is_noticed_within_a_second_and_mended(rig):
     rig.connect()
     rig.plugged = False
@@ -114,7 +124,7 @@ def test_silence_is_noticed_within_a_second_and_mended(rig):
     for _ in range(130):
         messages += rig.step()
     [down] = messages
-    assert down.why == "The board has been silent for 1 s."
+    assert down.why == "The board has fallen silent."
     assert rig.session.up is False
     assert rig.run(5.0) == []
     rig.plugged = True
@@ -188,7 +198,7 @@ def test_another_major_is_refused_with_the_way_out(rig):
     body[3] = 2
     messages = rig.session.feed(wire.seal(body, 0), rig.t) + rig.session.feed(wire.seal(body, 1), rig.t)
     [down] = messages
-    assert down.why == "The board speaks protocol 2.0, this program 1.0: flash the board's firmware."
+    assert down.why == f"The board speaks protocol 2.1, this program 1.1: {FLASH}."
     assert not rig.session.up
 
 

@@ -61,6 +61,7 @@ class Scene:
         self.game = game("dakota")
         self.fouls = {}
         self.nearest = ()
+        self.beads = "mat"
         self.t = 0.0
         self.nonces = 0
         self.journal = Journal(path)
@@ -75,7 +76,7 @@ class Scene:
         return self.nonces.to_bytes(n, "big")
 
     def sit(self):
-        settings = RefereeSettings(fouls=self.fouls, nearest=self.nearest)
+        settings = RefereeSettings(fouls=self.fouls, nearest=self.nearest, beads=self.beads)
         referee = referee_for(self.game, settings, self.random_bytes)
         self.table = Table(self.journal, self.game, {"A": "Red", "B": "Blue"}, referee, self.t)
 
@@ -86,6 +87,9 @@ class Scene:
             return []
         if words[0] == "nearest":
             self.nearest = tuple(map(int, words[1:]))
+            return []
+        if words == ["the", "judge", "confirms", "beads"]:
+            self.beads = "judge"
             return []
         if words[0] == "game":
             self.game = game(words[1], from_text(words[2:]))

@@ -61,7 +61,7 @@ def play_on():
         chance, dakota = random.Random(seed), game("dakota", {"points": 50})
         table = Table(journal, dakota, {"A": "Red", "B": "Blå"}, referee_for(dakota, None, bytes), t)
         for n in range(1, actions + 1):
-            if n % 12 == 0:
+            if n % 40 == 0:
                 table.judge(JudgeUndo(t + n, "misread"))
             else:
                 legal = [

@@ -1,4 +1,4 @@
-"""From a damaged journal everything that can be proven comes back, whatever happened to the file, and it is only read."""
+"""From a damaged journal everything that can be proven comes back, whatever happened to the file."""
 
 import random
 import shutil
@@ -20,12 +20,12 @@ PAGE = 4096
 
 @pytest.fixture(scope="module")
 def game(tmp_path_factory, play_on):
-    """Return a folder with the journal of a long game, as a killed table leaves it: part in the file, part in its log."""
+    """Return a folder with the journal of a long game, once whole, once as a killed table leaves it, and its records."""
     folder = tmp_path_factory.mktemp("game")
     with Journal(folder / "whole.sqlite") as journal:
-        play_on(journal, 120)
+        play_on(journal, 80)
         journal._open_db().execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        play_on(journal, 60, seed=2, t=2000.0)
+        play_on(journal, 40, seed=2, t=2000.0)
         journal.append([Void(3000.0, "long " * 2000)])  # goes on over pages of its own
         rows = list(journal.rows())
         for ending in ("", "-wal"):
@@ -71,7 +71,7 @@ def test_200_damaged_copies(game, tmp_path):
         path.write_bytes((folder / f"{name}.sqlite").read_bytes())
         if name == "killed":
             path.with_name(f"{n}.sqlite-wal").write_bytes((folder / "killed.sqlite-wal").read_bytes())
-        hurt = chance.choice([one for one in tmp_path.glob(f"{n}.sqlite*")])
+        hurt = chance.choice(sorted(tmp_path.glob(f"{n}.sqlite*")))
         hurt.write_bytes(damaged(hurt.read_bytes(), chance))
         before = {one: one.read_bytes() for one in tmp_path.glob(f"{n}.sqlite*")}
         status = salvage_main([str(path), "-o", str(new)])
@@ -82,12 +82,14 @@ def test_200_damaged_copies(game, tmp_path):
             assert found.whole, (n, found.wrong)
             with Journal(new) as journal:  # and a table can go on with it
                 back = list(journal.rows())
-            assert [row[:5] for row in back] == [row[:5] for row in rows[: len(back)]]
+            unproven = found.origin.endswith("record 1")  # its epoch was lost
+            assert [row[:5] for row in back[unproven:]] == [row[:5] for row in rows[unproven : len(back)]]
             kept.append(len(back))
         else:
             kept.append(0)
-    assert sum(n == len(rows) for n in kept) > 100  # most damage is beside the records, or is made good
-    assert sum(n == 0 for n in kept) < 30
+    assert sum(n >= len(rows) - 1 for n in kept) > 60
+    assert sum(kept) > 0.5 * 200 * len(rows), sum(kept) / len(rows)
+    assert kept.count(0) < 20, kept.count(0)
 
 
 def test_a_whole_one_comes_back_as_it_was(game, tmp_path, capsys):
@@ -115,7 +117,7 @@ def test_it_ends_before_what_does_not_follow(game, tmp_path, capsys):
     folder, rows = game
     path = tmp_path / "hurt"
     shutil.copy(folder / "whole.sqlite", path)
-    at = next(row.seq for row in rows if row.seq > 100 and row.batch != rows[row.seq - 2].batch)
+    at = next(row.seq for row in rows if row.seq > 60 and row.batch != rows[row.seq - 2].batch)
     without(path, f"DELETE FROM facts WHERE seq = {at}")
     assert main(["verify", str(path)]) == 1
     assert f"whole up to event {rows[at - 2].batch} (record {at - 1}); then: record {at}" in capsys.readouterr().out
@@ -146,12 +148,26 @@ def test_a_damaged_hash_is_made_good_by_the_next_record(game, tmp_path):
     assert len(salvage(path).rows) == len(rows)
 
 
+def test_a_bit_turned_over_is_turned_back(game, tmp_path):
+    folder, rows = game
+    data = (folder / "whole.sqlite").read_bytes()
+    chance = random.Random(5)
+    for row in chance.sample(rows[:-1], 10):
+        path = tmp_path / f"{row.seq}"
+        hurt = bytearray(data)
+        at = data.index(row.body.encode()) + chance.randrange(len(row.body))
+        hurt[at] ^= 1 << chance.randrange(8)
+        path.write_bytes(hurt)
+        assert not verdict(path).whole
+        assert [one[:5] for one in salvage(path).rows] == [one[:5] for one in rows]
+
+
 def test_without_its_epoch_the_records_prove_each_other(game, tmp_path):
     folder, rows = game
     path = tmp_path / "nameless"
     shutil.copy(folder / "whole.sqlite", path)
     without(path, "DELETE FROM meta")
-    kept = salvage(path, lambda n: bytes(n))
+    kept = salvage(path, bytes)
     assert len(kept.rows) == len(rows)
     assert kept.about.epoch == "00" * 16
 

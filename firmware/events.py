@@ -1,0 +1,54 @@
+"""The events that matter, kept until the host says it has them. Portable: it touches no chip.
+
+Events are numbered from 1 since boot. The ring holds the newest; a full one drops its oldest, which shows on the host.
+"""
+
+import wire
+
+KEPT = 32
+WINDOW = 8  # so many are sent before the first of them is acknowledged: 8 short frames, well under a block's time
+AGAIN_US = 250_000
+
+
+class Events:
+    """The ring. `add` what happened, `send` what is due, `acked` what the host has."""
+
+    def __init__(self):
+        self._ring = [(0, 0, 0, 0)] * KEPT
+        self._last = 0  # number of the newest event
+        self._acked = 0  # number of the newest event that a host has said it has
+        self._sent = 0
+        self._again = 0
+
+    def add(self, us, kind, part=0, value=0):
+        """Keep an event of board time `us`."""
+        self._last += 1
+        self._ring[self._last % KEPT] = (us, kind, part, value)
+
+    def begin(self, now):
+        """A host has come: whatever is kept goes out from its oldest on."""
+        self._sent = 0
+        self._again = now + AGAIN_US
+
+    def acked(self, number):
+        """The host has all up to `number`; one that was never sent is nonsense and changes nothing."""
+        if self._acked < number <= self._last:
+            self._acked = number
+
+    def send(self, now, send):
+        """Give `send` the bodies that are due: new ones at once, and all again that were not acknowledged in time."""
+        last = self._last
+        if self._acked == last:
+            return
+        oldest = max(self._acked, last - KEPT) + 1
+        if now >= self._again:
+            self._sent = 0
+        if self._sent < oldest:
+            self._sent = oldest - 1
+            self._again = now + AGAIN_US
+        end = min(last, oldest - 1 + WINDOW)
+        while self._sent < end:
+            self._sent += 1
+            number = self._sent
+            us, kind, part, value = self._ring[number % KEPT]
+            send(wire.event_body(number, number - oldest, oldest - 1 - self._acked, us, kind, part, value))

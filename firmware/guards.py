@@ -1,0 +1,119 @@
+"""What the board notices about itself: a piezo at a rail or dead still, a chip that fell silent. Portable.
+
+It only tells; whether samples can be believed is decided on the host, from the samples themselves.
+"""
+
+import wire
+
+EVERY = 16  # of the blocks one is looked at: eight a second
+RAIL = 4  # counts from either end
+RAIL_US = 500_000  # a stroke is at the rail for milliseconds
+STUCK_US = 4_000_000
+GOOD_US = 1_000_000
+GONE_US = 1_000_000
+
+
+class Piezos:
+    """Watches each pad's samples. `feed` blocks; `good` has a bit for each pad that moved since `begin`."""
+
+    def __init__(self, block, tell):
+        self._size = 2 * wire.PADS * block
+        self._tell = tell  # called with kind, part, value
+        self._count = 0
+        self.good = 0
+        self.wrong = 0
+        self._held = [-1] * wire.PADS
+        self._still = [0] * wire.PADS  # since when it has not changed
+        self._inside = [0] * wire.PADS  # when it was last off the rails
+        self._fine = [0] * wire.PADS  # since when a pad that was wrong is right again
+        self._since = [0] * wire.PADS
+
+    def begin(self, now):
+        """Samples begin (again) at `now`; what is wrong stays wrong until it is seen to be right."""
+        self.good = 0
+        self._held = [-1] * wire.PADS
+        self._still = [now] * wire.PADS
+        self._inside = [now] * wire.PADS
+        self._fine = [now] * wire.PADS
+
+    def feed(self, block, now):
+        """Take a block as the converter gave it: pads interleaved, u16 little endian."""
+        self._count += 1
+        if self._count % EVERY:
+            return
+        for pad in range(wire.PADS):
+            self._look(block, pad, now)
+
+    def _look(self, block, pad, now):
+        # a pad that lives is known by its first two or three samples, so this costs next to nothing
+        at = 2 * pad
+        first = block[at] | block[at + 1] << 8
+        still = self._held[pad] in (first, -1)
+        rail = first <= RAIL or first >= 4095 - RAIL
+        self._held[pad] = first
+        while at < self._size and (still or rail):
+            value = block[at] | block[at + 1] << 8
+            if value != first:
+                still = False
+            if RAIL < value < 4095 - RAIL:
+                rail = False
+            at += 2 * wire.PADS
+        if not still:
+            self._still[pad] = now
+        if not rail:
+            self._inside[pad] = now
+        bit = 1 << pad
+        if self.wrong & bit:
+            if still or rail:
+                self._fine[pad] = now
+            elif now - self._fine[pad] >= GOOD_US:
+                self.wrong ^= bit
+                self._tell(wire.PIEZO_GOOD, pad + 1, (self._fine[pad] - self._since[pad]) // 1000)
+        elif now - self._inside[pad] >= RAIL_US:
+            self._fail(wire.PIEZO_RAIL, pad, first, self._inside[pad], now)
+        elif now - self._still[pad] >= STUCK_US:
+            self._fail(wire.PIEZO_STUCK, pad, (now - self._still[pad]) // 1000, self._still[pad], now)
+        if not (still or rail):
+            self.good |= bit
+
+    def _fail(self, kind, pad, value, since, now):
+        self.wrong |= 1 << pad
+        self._fine[pad] = now
+        self._since[pad] = since
+        self._tell(kind, pad + 1, value)
+
+
+class Silence:
+    """Watches `count` sensors answer: one that has not for a second is told of, and its coming back."""
+
+    def __init__(self, count, tell):
+        self._tell = tell  # called with whether it is back, which (from 0) and for how long it was silent (us)
+        self._missed = [0] * count  # since when
+        self.gone = 0
+        self.good = 0
+        self.doubt = 0
+
+    def begin(self, now):
+        """They are asked (again) from `now` on."""
+        self.good = 0
+        self.doubt = (1 << len(self._missed)) - 1
+        for i in range(len(self._missed)):
+            if not self.gone >> i & 1:
+                self._missed[i] = now
+
+    def asked(self, i, answered, now):
+        """Take whether sensor `i` answered at `now`. An answer of one without its bit in `doubt` is no news."""
+        bit = 1 << i
+        if answered:
+            self.good |= bit
+            self.doubt &= ~bit
+            if self.gone & bit:
+                self.gone ^= bit
+                self._tell(True, i, now - self._missed[i])
+            return
+        if not self.doubt & bit:
+            self.doubt |= bit
+            self._missed[i] = now
+        if not self.gone & bit and now - self._missed[i] >= GONE_US:
+            self.gone |= bit
+            self._tell(False, i, now - self._missed[i])

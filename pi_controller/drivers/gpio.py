@@ -1,0 +1,78 @@
+"""Which Raspberry Pi this is, and which of its GPIO chips has the header's pins.
+
+The chips' numbers have changed with the kernel (on a Pi 5 the header was gpiochip4, then gpiochip0), their labels have
+not. gpiozero 2.0.1 goes by the number, so it is told which.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gpiozero import Factory
+
+HEADER = ("pinctrl-rp1", "pinctrl-bcm2711", "pinctrl-bcm2835")
+"""Labels of the chip with the header: Pi 5; Pi 4; Pi 3 and Zero 2 W."""
+_CHIP = re.compile(r"gpiochip(\d+)")
+
+
+def model(root: Path = Path("/")) -> str:
+    """Return which Raspberry Pi this is, or "" for none. `root` is where the machine's files are."""
+    try:
+        said = (root / "proc/device-tree/model").read_text("utf-8").strip("\0\n ")
+    except (OSError, UnicodeDecodeError):
+        return ""
+    return said if "Raspberry Pi" in said else ""
+
+
+def header_chip(label: Callable[[int], str], dev: Path = Path("/dev")) -> int | None:
+    """Return the number of the chip with the header's pins, or None where no chip is one.
+
+    `label` tells a chip's label; it may raise `OSError` for a chip that cannot be opened, which is passed over.
+    """
+    numbers = sorted(int(found[1]) for path in dev.glob("gpiochip*") if (found := _CHIP.fullmatch(path.name)))
+    for number in numbers:
+        try:
+            if label(number) in HEADER:
+                return number
+        except OSError:
+            continue
+    return None
+
+
+def header_factory(dev: Path = Path("/dev")) -> Factory | None:
+    """Return gpiozero's pin factory on the header's chip; None leaves the choice to gpiozero.
+
+    That is so where `GPIOZERO_PIN_FACTORY` makes it, where lgpio is not installed, and where no chip has a Pi's header.
+    """
+    if os.environ.get("GPIOZERO_PIN_FACTORY") or not any(dev.glob("gpiochip*")):
+        return None
+    try:
+        import_module("lgpio")
+    except ImportError:
+        return None
+    chip = header_chip(_label, dev)
+    if chip is None:
+        return None
+    from gpiozero.pins.lgpio import LGPIOFactory  # noqa: PLC0415 - only a Pi has pins
+
+    return LGPIOFactory(chip=chip)
+
+
+def _label(number: int) -> str:
+    """Return the label of chip `number` by lgpio; `OSError` where it cannot be opened."""
+    lgpio = import_module("lgpio")
+    try:
+        handle = lgpio.gpiochip_open(number)
+        try:
+            return str(lgpio.gpio_get_chip_info(handle)[3])
+        finally:
+            lgpio.gpiochip_close(handle)
+    except lgpio.error as error:
+        raise OSError(f"gpiochip{number}: {error}") from error

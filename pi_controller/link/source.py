@@ -1,0 +1,79 @@
+"""The face of whatever messages come from: a board listened to, or the sensors on the Pi's own pins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, overload
+
+from pi_controller.link.listener import Listener
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_controller.drivers.ports import Port
+    from pi_controller.errors import PortError
+    from pi_controller.link.messages import Message
+
+
+class Waits(Protocol):
+    """What readings come in by."""
+
+    @property
+    def name(self) -> str:
+        """What it is, for people."""
+        ...
+
+    def wait(self, seconds: float) -> None:
+        """Wait at most `seconds` for something to take in; for the edge that drives a daemon."""
+        ...
+
+
+class Link(Protocol):
+    """Whether anybody is there."""
+
+    @property
+    def up(self) -> bool:
+        """Readings come."""
+        ...
+
+
+class Source(Protocol):
+    """Who gives messages. `step` is all there is: it never reads a clock and never sleeps."""
+
+    missing: PortError | None
+    """Why nothing can be opened, or was lost; None while it is open."""
+    why: str
+    """Why there is no link, in one line; empty while there is one."""
+
+    @property
+    def port(self) -> Waits | None:
+        """What readings come in by, while it is open."""
+        ...
+
+    @property
+    def session(self) -> Link:
+        """Whether the link is up."""
+        ...
+
+    @property
+    def sent(self) -> int:
+        """Bytes sent so far."""
+        ...
+
+    def step(self, t: float, at_least: int = 0) -> list[Message]:
+        """Take in what waits, let time pass to `t`; return what came."""
+        ...
+
+    def close(self) -> None:
+        """Give everything back. Closing twice is fine."""
+        ...
+
+
+@overload
+def listening(to: Source | Callable[[], Port]) -> Source: ...
+@overload
+def listening(to: None) -> None: ...
+@overload
+def listening(to: Source | Callable[[], Port] | None) -> Source | None: ...
+def listening(to: Source | Callable[[], Port] | None) -> Source | None:
+    """Return the source that `to` is, or a listener at the board whose port it opens; None for no sensors at all."""
+    return Listener(to) if callable(to) else to

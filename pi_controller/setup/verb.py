@@ -1,0 +1,144 @@
+"""`moccasin-mat setup`: shows what it would write and run, asks, does it, and can take it back."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pi_controller.arguments import Parser
+from pi_controller.errors import UsageError
+from pi_controller.setup import manifest, service
+from pi_controller.setup.place import NAME, Place, place
+from pi_controller.setup.plan import Plan, not_yet, obstacles, plan
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def main(argv: Sequence[str]) -> int:
+    """Set up, take back, or tell; returns 0 when all of it is done, 1 when the service does not run."""
+    parser = Parser("setup", "Install the table's service on this machine: shows everything first, then asks.")
+    parser.add_argument("--user", action="store_true", help="a service of this user's own; needs no root")
+    parser.add_argument("--config-txt", action="store_true", help="also add the lines that the Pi's config.txt needs")
+    parser.add_argument("--root", metavar="DIR", help="write below DIR, an image; nothing is started")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--dry-run", action="store_true", help="only show what would be done")
+    what.add_argument("--undo", action="store_true", help="take back exactly what was written")
+    what.add_argument("--status", action="store_true", help="tell what was written and how the service is")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    args = parser.parse_args(argv)
+    root = _root(args.root)
+    here = place(system=not args.user, root=root)
+    if args.status:
+        return _status(here)
+    if here.system and here.live and os.geteuid() != 0 and not args.dry_run:
+        raise UsageError("setup: a service of the machine needs root", "use sudo, or --user for one of your own")
+    if args.undo:
+        return _undo(here, yes=args.yes)
+    return _set_up(plan(here, config_txt=args.config_txt), dry=args.dry_run, yes=args.yes)
+
+
+def _root(wanted: str | None) -> Path | None:
+    if wanted is None:
+        return None
+    if not Path(wanted).is_dir():
+        raise UsageError(f"setup: there is no folder {wanted}", "name the folder in which the image's files are")
+    return Path(wanted)
+
+
+def _set_up(made: Plan, *, dry: bool, yes: bool) -> int:
+    print(f"This is {f'a {made.model}' if made.model else 'no Raspberry Pi'}.")
+    if stopped := obstacles(made):
+        raise UsageError(f"setup: the service could not start: {stopped[0]}", "; ".join(stopped[1:]))
+    commands = service.commands(made.place) if made.place.live and service.booted() else []
+    if commands and (later := not_yet(made)):
+        commands = commands[:-1]
+        print(f"note: {later}")
+    if diff := made.diff():
+        print(f"\n{diff}")
+    else:
+        print("Everything is written as it should be.")
+    for note in made.notes:
+        print(f"note: {note}")
+    for command in commands:
+        print(f"will run: {shlex.join(command)}")
+    if dry:
+        return 0
+    if diff or commands:
+        _ask("Do this?", yes=yes)
+    for path in manifest.write(made.place, made.changes):
+        print(f"written: {path}")
+    if not commands:
+        where = "in an image" if not made.place.live else "here, as systemd does not run this machine"
+        print(f"Nothing is started {where}; the service starts when it does.")
+        return 0
+    return _run(commands, made.place, started=not not_yet(made))
+
+
+def _run(commands: Sequence[Sequence[str]], here: Place, *, started: bool) -> int:
+    for command in commands:
+        if wrong := service.run(command):
+            print(f"failed: {shlex.join(command)}: {wrong}")
+            if command == service.STAY:  # the table runs all the same, while its user is logged in
+                print(f"  to have it start with the machine: sudo {shlex.join(command)} {here.home.name}")
+                continue
+            print(f"  its log: journalctl {' '.join(service.log_choice())}")
+            return 1
+    if not started:
+        print("The table starts with the machine.")
+        return 0
+    # restart returned when the table had said that it is ready
+    print(f"The table runs; '{shlex.join([*service.systemctl(system=here.system), 'status', NAME])}' tells how it is.")
+    return 0
+
+
+def _undo(here: Place, *, yes: bool) -> int:
+    told = manifest.undo(here, dry=True)
+    if not told:
+        print("Nothing was written by setup, so there is nothing to take back.")
+        return 0
+    print("\n".join(told))
+    on = here.live and service.booted()
+    for command in service.stops(here) if on else []:
+        print(f"will run: {shlex.join(command)}")
+    _ask("Take it back?", yes=yes)
+    for command in service.stops(here) if on else []:
+        if wrong := service.run(command):
+            print(f"failed: {shlex.join(command)}: {wrong}")
+    manifest.undo(here)
+    for command in service.afterwards(here) if on else []:
+        if wrong := service.run(command):
+            print(f"failed: {shlex.join(command)}: {wrong}")
+    print(f"Done. Journals and recordings stay in {here.state}" + (f", and the user {NAME}." if here.system else "."))
+    return 0
+
+
+def _status(here: Place) -> int:
+    entries = manifest.load(here).written
+    if not entries:
+        print("Nothing was set up here.")
+        return 1
+    for entry in entries:
+        print(f"{manifest.state(here, entry)}: {entry.path}")
+    behind = plan(here).needed
+    for change in behind:
+        print(f"not as this version would write it: {change.path}")
+    if not here.live or not service.booted():
+        return 0
+    told = service.properties(system=here.system)
+    print(", ".join(f"{name}: {value}" for name, value in sorted(told.items()) if value))
+    return 0 if told.get("ActiveState") == "active" else 1
+
+
+def _ask(question: str, *, yes: bool) -> None:
+    """Return when the answer is yes; raises `UsageError` where nobody can answer, `SystemExit` after a no."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise UsageError("setup: nobody is here to say yes", "add --yes")
+    if input(f"{question} [y/N] ").strip().lower() not in {"y", "yes"}:
+        print("Nothing was done.")
+        raise SystemExit(1)

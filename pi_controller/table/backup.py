@@ -1,0 +1,160 @@
+"""The backup: a copy of the journal on another disk, a USB stick say, renewed while the game is played.
+
+It never holds up the game: a thread of its own reads the journal as any onlooker does, and the game only tells it when
+there is something new. The copy is written beside the last one, synced, read back, its hash chain followed to the same
+head, and only then put in the last one's place. A stick that is pulled out or full is said once; it is tried again, and
+said when it is well. A copy that holds more than the journal does is never replaced.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sqlite3
+import threading
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pi_controller.errors import JournalError
+from pi_controller.table import journal_file as file
+from pi_controller.table.verify import chain_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pi_controller.link.messages import Message
+    from pi_controller.mat.events import Button, MatEvent
+    from pi_controller.table.table import Table
+
+log = logging.getLogger(__name__)
+CLOSING_S = 5.0
+"""A stick that is slower than this when the table stops is not waited for, s."""
+
+
+class BackupError(JournalError):
+    """The copy cannot be made, or is not what was to be copied."""
+
+    code = "backup"
+
+
+def copy_of(journal: Path, folder: Path) -> Path:
+    """Copy the journal to `folder`, where it is named after it and its epoch; return the copy. Raises `BackupError`.
+
+    The folder must be there: one that is not is a stick that is not.
+    """
+    try:
+        with closing(file.look(journal)) as db, closing(sqlite3.connect(":memory:")) as memory:
+            about = file.meta(db, file.identity(db).version)
+            db.backup(memory)
+            data = bytearray(memory.serialize())
+        data[18:20] = b"\x01\x01"  # no log goes with it, so nothing is left beside it by whoever looks at it
+        head = _head(bytes(data))
+        copy = _place(folder, f"{journal.stem}-{about.epoch[:8] if about else 'v1'}", head[0])
+        new = copy.with_name(f".{copy.name}.new")
+        new.write_bytes(data)
+        file.sync(new)
+        if _head(new.read_bytes()) != head:
+            raise BackupError(f"the copy in {folder} is not what was written", "try another stick")
+        file.put_in_place(new, copy)
+    except OSError as error:
+        raise BackupError(f"no backup in {folder}: {error.strerror}", "see that the stick is there and has room") from error
+    except (sqlite3.Error, ValueError) as error:
+        raise BackupError(f"no backup of {journal.name}: {error}", "'moccasin-mat verify' tells what is wrong") from error
+    return copy
+
+
+def _place(folder: Path, name: str, records: int) -> Path:
+    """Return the file that the copy may take: a new one, or one that holds no more."""
+    copy, n = folder / f"{name}.sqlite", 1
+    while copy.exists():
+        try:
+            if _head(copy.read_bytes())[0] <= records:
+                break
+        except (sqlite3.Error, ValueError):
+            break  # a torn one is worth nothing
+        n += 1
+        copy = folder / f"{name}-{n}.sqlite"
+    return copy
+
+
+def _head(data: bytes) -> tuple[int, str]:
+    """Return how many records the journal in `data` holds and the hash of the last, the chain followed to it.
+
+    Raises `ValueError` or `sqlite3.Error` where it is not whole.
+    """
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.deserialize(data)
+        (records,) = db.execute("SELECT count(*) FROM facts").fetchone()
+        follows = chain_of(db)
+    if len(follows.rows) != records:
+        raise ValueError(f"it is whole only up to record {len(follows.rows)} of {records}")
+    return records, follows.head
+
+
+class Backup:
+    """The one who looks on and keeps the copy: at most every `every_s` seconds, and once more when the table stops.
+
+    `copy` makes it, in a thread of its own.
+    """
+
+    def __init__(self, journal: Path, folder: Path, every_s: float, copy: Callable[[Path, Path], Path] = copy_of) -> None:
+        self._journal = journal
+        self._folder = folder
+        self._every_s = every_s
+        self._copy = copy
+        self._next = float("-inf")
+        self._wanted = self._kept = 0
+        self._due = threading.Event()
+        self._done = threading.Event()
+        self._closing = False
+        self._said = ""
+        self._thread = threading.Thread(target=self._keep, name="backup", daemon=True)
+        self._done.set()
+        self._thread.start()
+
+    def took(self, t: float, messages: Sequence[Message], armed: bool) -> None:
+        """Messages of the link are no matter here."""
+
+    def told(self, events: Sequence[MatEvent], armed: bool) -> None:
+        """Nor are mat events."""
+
+    def pressed(self, t: float, press: Button) -> None:
+        """Nor presses."""
+
+    def stepped(self, t: float, table: Table, armed: bool) -> None:
+        """Have what is new copied, where it is time and the last copy is done."""
+        self._wanted = table.journal.seq
+        if t >= self._next and self._wanted != self._kept and self._done.is_set():
+            self._next = t + self._every_s
+            self._done.clear()
+            self._due.set()
+
+    def close(self) -> None:
+        """Copy what is new once more, and stop; a stick that does not answer is not waited for."""
+        self._closing = True
+        self._due.set()
+        self._thread.join(CLOSING_S)
+
+    def _keep(self) -> None:
+        while not self._closing:
+            self._due.wait()
+            self._due.clear()
+            self._once()
+            self._done.set()
+
+    def _once(self) -> None:
+        if (wanted := self._wanted) == self._kept:
+            return
+        try:
+            copy = self._copy(self._journal, self._folder)
+        except JournalError as error:
+            if error.what != self._said:
+                log.warning("%s; the game goes on, and it is tried again", error.what)
+            self._said = error.what
+            return
+        if self._said or not self._kept:
+            log.info("the journal is copied to %s", copy)
+            if os.stat(copy).st_dev == os.stat(self._journal).st_dev:
+                log.warning("the backup lies on the journal's own disk: it is lost when that disk is")
+        self._kept, self._said = wanted, ""

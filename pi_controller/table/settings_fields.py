@@ -1,0 +1,115 @@
+"""What a key of the settings may hold: names, ports, paths, pins, each told with its fault."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from pathlib import Path
+from typing import Annotated, cast
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+from pi_controller.games.wording import shown
+from pi_controller.table.settings_file import Fault, faults
+
+_BIDI = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def _name(text: str) -> str:
+    # line separators and direction overrides would let one name rearrange the rest of the board
+    if any(unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"} or char in _BIDI for char in text):
+        raise ValueError("a control character stands in this name")
+    if not text.strip() or len(text) > 40:
+        raise ValueError(f"must be a name of 1 to 40 characters, not {shown(text)}")
+    return text
+
+
+def _port(text: str) -> str:
+    if text in {"auto", "none"} or (text.startswith("/") and text.isprintable()):
+        return text
+    raise ValueError(f'must be "auto", "none" or a path like "/dev/ttyACM0", not {shown(text)}')
+
+
+def _port_or_pins(text: str) -> str:
+    if text == "pins":
+        return text
+    try:
+        return _port(text)
+    except ValueError as error:
+        raise ValueError(str(error).replace('"none"', '"none", "pins"', 1)) from error
+
+
+def _profile(text: str) -> str:
+    if not text or re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}", text):
+        return text
+    raise ValueError(f"must be up to 40 letters, digits, - and _, not {shown(text)}")
+
+
+def _host(text: str) -> str:
+    if re.fullmatch(r"[A-Za-z0-9.:_-]{1,253}", text):
+        return text
+    raise ValueError(f"must be an address or a host name, not {shown(text)}")
+
+
+def _path(value: object) -> object:
+    if not isinstance(value, str | Path):
+        raise ValueError(f"must be the path of a file, in quotes, not {shown(value)}")  # noqa: TRY004
+    text = str(value)
+    if not text.strip() or not text.isprintable() or text.endswith("/"):
+        raise ValueError(f"must be the path of a file, not {shown(text)}")
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:
+        raise ValueError(f"there is no home folder for {shown(text)}") from error
+
+
+def _nearest(value: object) -> object:
+    """Return the pads from the nearest on, as a tuple; each once."""
+    pads = tuple(cast("list[object]", value)) if isinstance(value, list | tuple) else ("none",)
+    if len(set(pads)) != len(pads) or not set(pads) <= {1, 2, 3, 4}:
+        raise ValueError("must be a list of pads from 1 to 4, each once")
+    return pads
+
+
+def _options(value: object) -> object:
+    """Return the options as text, the way the command line would write them."""
+    if not isinstance(value, dict):
+        return value
+    found: list[Fault] = []
+    texts: dict[str, str] = {}
+    for key, given in cast("dict[str, object]", value).items():
+        match given:
+            case bool():
+                texts[key] = "true" if given else "false"
+            case str() | int() | float():
+                texts[key] = str(given)
+            case list() if all(isinstance(one, str) for one in cast("list[object]", given)):
+                texts[key] = ",".join(cast("list[str]", given))
+            case _:
+                found.append(Fault((key,), f"must be text, a number, or true or false, not {shown(given)}"))
+    if found:
+        raise faults(found)
+    return texts
+
+
+def _pin(number: int) -> int:
+    if number == 0 or 2 <= number <= 27:
+        return number
+    raise ValueError(f"must be a BCM number from 2 to 27, or 0 for no button, not {number}")
+
+
+Pin = Annotated[int, AfterValidator(_pin), Field(json_schema_extra={"takes": "0, or a whole number from 2 to 27"})]
+Name = Annotated[str, AfterValidator(_name), Field(json_schema_extra={"takes": "a name of 1 to 40 characters"})]
+Port = Annotated[str, AfterValidator(_port)]
+PortOrPins = Annotated[str, AfterValidator(_port_or_pins)]
+Profile = Annotated[str, AfterValidator(_profile)]
+Host = Annotated[str, AfterValidator(_host)]
+FilePath = Annotated[Path, BeforeValidator(_path)]
+Pads = Annotated[tuple[int, ...], BeforeValidator(_nearest)]
+Options = Annotated[dict[str, str], BeforeValidator(_options)]
+
+
+class Section(BaseModel):
+    """What all sections share: no unknown key, no guessing of types, no change afterwards."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)

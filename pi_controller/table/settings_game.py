@@ -1,0 +1,121 @@
+"""The sections of what is played and by whose rules: the game, the teams, fouls and the watch on a hide."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, cast
+
+from pydantic import Field, model_validator
+
+from pi_controller.errors import UsageError
+from pi_controller.games import odds
+from pi_controller.referee.settings import PRESETS, SENSED, Beads, Preset, preset_modes
+from pi_controller.table.settings_fields import Name, Options, Pads, Section
+from pi_controller.table.settings_file import Fault, faults
+
+Foul = Literal["automatic", "ask", "off"]
+
+
+class GameSection(Section):
+    """What is played. [game.options] holds the rule set's own options: 'moccasin-mat score GAME --help' lists them."""
+
+    name: str = Field(default="dakota", description="the rule set")
+    options: Options = Field(default_factory=dict[str, str], json_schema_extra={"takes": "a section"})
+
+    @model_validator(mode="after")
+    def _known(self) -> GameSection:
+        if found := _game_faults(self.name, self.options):
+            raise faults(found)
+        return self
+
+
+class TeamsSection(Section):
+    """The teams' names."""
+
+    a: Name = Field(default="A", description="the team at A")
+    b: Name = Field(default="B", description="the team at B")
+
+
+class OddsSection(Section):
+    """How often a hit finds in the Dakota game, for the chances of winning. The defaults are luck alone."""
+
+    first: float = Field(
+        default=odds.FIRST, ge=0.01, le=0.99, description="the first hit of a hide finds with this chance"
+    )
+    second: float = Field(default=round(odds.SECOND, 4), ge=0.01, le=0.99, description="after a miss, the second one")
+
+
+def _foul(kind: str) -> Any:
+    return Field(default=SENSED[kind].home, description=SENSED[kind].about)
+
+
+class FoulsSection(Section):
+    """What follows a foul that was sensed: it is called, the judge is asked, or it is left to the judge's own eyes."""
+
+    pad_skipped: Foul = _foul("pad_skipped")
+    pad_twice: Foul = _foul("pad_twice")
+    no_bead: Foul = _foul("no_bead")
+    two_beads: Foul = _foul("two_beads")
+    bead_off_mat: Foul = _foul("bead_off_mat")
+    bead_moved: Foul = _foul("bead_moved")
+    touch: Foul = _foul("touch")
+    two_struck: Foul = _foul("two_struck")
+    early_hit: Foul = _foul("early_hit")
+    same_pad: Foul = _foul("same_pad")
+    time: Foul = _foul("time")
+    rehide: Foul = _foul("rehide")
+    double_tap: Foul = _foul("double_tap")
+    no_throw: Foul = _foul("no_throw")
+
+
+class RefereeSection(Section):
+    """How the hide is watched."""
+
+    check_timeout_s: float = Field(
+        default=3.0,
+        ge=0.2,
+        le=60.0,
+        description="a bead not seen at rest for this long after ready is a question to the judge",
+    )
+    beads: Beads = Field(
+        default="mat",
+        description='"mat" looks where the bead lies, "judge" confirms what a hit finds; always so with port = "pins"',
+    )
+    nearest: Pads = Field(
+        default=(),
+        description="of pads struck at once the first named here counts; empty: the judge says",
+        json_schema_extra={"takes": "a list of pads, nearest first: [2, 3, 1, 4]"},
+    )
+    preset: Preset = Field(
+        default="home",
+        description="decides each of [referee.fouls] that is not named; a line there prevails: delete those it is to decide",
+    )
+    fouls: FoulsSection = Field(default_factory=FoulsSection)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_preset(cls, data: object) -> object:
+        """Fill in what the preset says of fouls that the file does not name."""
+        if not isinstance(data, dict):
+            return data  # pyright: ignore[reportUnknownVariableType]
+        said = cast("dict[str, object]", data)
+        fouls, preset = said.get("fouls", {}), said.get("preset")
+        if not isinstance(fouls, dict) or not isinstance(preset, str) or preset not in PRESETS:
+            return said
+        return said | {"fouls": preset_modes(cast("Preset", preset)) | cast("dict[str, object]", fouls)}
+
+
+def _game_faults(name: str, options: dict[str, str]) -> list[Fault]:
+    """Return what is wrong with a game's name and options: each option by itself, then all together."""
+    from pi_controller.games.registry import game  # noqa: PLC0415 - the games load only where one is named
+
+    def refused(key: Fault, chosen: dict[str, str]) -> list[Fault]:
+        try:
+            game(name, chosen)
+        except UsageError as error:
+            return [Fault(key.keys, f"{error.what}; {error.todo}" if error.todo else error.what)]
+        return []
+
+    if unknown := refused(Fault(("name",), ""), {}):
+        return unknown
+    found = [fault for key, text in options.items() for fault in refused(Fault(("options", key), ""), {key: text})]
+    return found or refused(Fault(("options",), ""), options)

@@ -1,0 +1,54 @@
+"""The sections of what a table keeps and shows: its name and journal, its pages, what is kept of the sensors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import Field
+
+from pi_controller.table.settings_fields import FilePath, Host, Name, Section
+
+
+class TableSection(Section):
+    """The table itself."""
+
+    name: Name = Field(default="Table 1", description="what this table is called, in the hall and at the tournament")
+    journal: FilePath = Field(
+        default=Path("table.sqlite"),
+        description="the journal's file; the journal is the game, so keep it on a disk that lasts",
+        json_schema_extra={"takes": "the path of a file, in quotes"},
+    )
+
+
+class WebSection(Section):
+    """The live page."""
+
+    enabled: bool = Field(default=True, description="serve pages")
+    host: Host = Field(
+        default="127.0.0.1",
+        description='"127.0.0.1" serves this machine only, "0.0.0.0" everyone on the network',
+        json_schema_extra={"takes": "an address or a host name"},
+    )
+    port: int = Field(default=8080, ge=0, le=65535, description="0 takes any free one")
+    odds: bool = Field(
+        default=False,
+        description="show each side's chance of winning, on the page and in the terminal; a learning aid",
+    )
+
+
+class RecordingSection(Section):
+    """What is kept of the sensors' readings. Nothing is unless a file says so."""
+
+    hits: bool = Field(
+        default=False, description="keep what the pads felt around each hit, for 'moccasin-mat review JOURNAL'"
+    )
+    sensors: bool = Field(
+        default=False, description="keep every reading of the mat, for 'moccasin-mat replay FILE --sensors'"
+    )
+    folder: FilePath = Field(
+        default=Path("recordings"),
+        description="where; about 32 MB an hour",
+        json_schema_extra={"takes": "the path of a folder, in quotes"},
+    )
+    keep_days: int = Field(default=30, ge=1, le=3650, description="recordings older than this go")
+    max_mb: int = Field(default=1000, ge=10, le=1000000, description="the oldest go when they take more than this")

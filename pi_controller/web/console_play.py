@@ -1,0 +1,268 @@
+"""What a judge can say of the game just now, as buttons and rows of choices under fixed places.
+
+A `Play` says which of five shapes it has, and the script draws it: `choice` (buttons), `hits` (pads, found, missed),
+`hunt` and `guess` (a row for each thing to be told), `pieces` (what shows in the bowl). The same shape without `legal`
+is what the last action can be replaced by.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from pi_controller.games.bageswin import PIECES
+from pi_controller.games.bageswin import VALUES as FISH_VALUES
+from pi_controller.games.plum_stone import VALUES as PLUM_VALUES
+from pi_controller.pinmap import pinmap
+from pi_controller.show.i18n import catalogue, mark
+from pi_controller.show.names import inline, player_name, team_name
+from pi_controller.show.sheet_phrases import DIRECTIONS, RIVERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pi_controller.table.view import View
+
+    Text = Callable[[str], str]
+    Action = Mapping[str, Any]
+
+
+class Button(msgspec.Struct, frozen=True):
+    """One thing to say. `id` is its place, `say` the call without its time, `look` how it is drawn, `key` a shortcut.
+
+    `on` is whether the rules allow it now.
+    """
+
+    id: str
+    label: str
+    say: dict[str, Any]
+    look: str = ""
+    key: str = ""
+    on: bool = True
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """One of a row's choices; `said` is what it is where no picture is seen, `look` its picture."""
+
+    value: Any
+    label: str
+    said: str = ""
+    look: str = ""
+    on: bool = True
+
+
+class Row(msgspec.Struct, frozen=True):
+    """A thing to be told by up to `many` of its choices, in the order they are touched; `needed` before all is told."""
+
+    key: str
+    label: str
+    choices: tuple[Choice, ...]
+    many: int = 1
+    needed: bool = True
+
+
+class Play(msgspec.Struct, frozen=True):
+    """What can be said: `ready` is the hiders' word, `rows` are told before `submit`, `more` is said seldom.
+
+    `values` is what a throw is worth by the numbers of its pieces, `0100`; a throw that is not there is worth nothing.
+    """
+
+    shape: str
+    title: str
+    buttons: tuple[Button, ...] = ()
+    rows: tuple[Row, ...] = ()
+    ready: Button | None = None
+    submit: Button | None = None
+    more: tuple[Button, ...] = ()
+    values: dict[str, int] | None = None
+
+
+_SIGNALS = {
+    "left": (mark("left"), "left"),
+    "right": (mark("right"), "right"),
+    "inside": (mark("inside"), "inside"),
+    "outside": (mark("outside"), "outside"),
+}
+_PIECES = {"woman": mark("woman"), "fish": mark("fish"), "knives": mark("knife"), "buttons": mark("button")}
+_MORE = {
+    "double_tap": mark("Tapped twice: nothing, the bowl passes"),
+    "no_throw": mark("No throw: spilled, or not all moved"),
+    "rehide": mark("Bones moved after presenting"),
+    "time": mark("Time: the game is over"),
+}
+
+
+def act(action: Action, *, again: bool = False) -> dict[str, Any]:
+    """Return the call that takes `action`, or with `again` the one that puts it in the place of the last."""
+    return {"judge": "replace" if again else "action", "action": dict(action)}
+
+
+def play(
+    view: View,
+    legal: Sequence[Action],
+    language: str = "en",
+    options: Mapping[str, Any] | None = None,
+    again: Action | None = None,
+) -> Play:
+    """Return what can be said now; with `again`, the last action, what could have been said in its place.
+
+    `legal` are the actions that the game allows (`Game.legal_actions`); `options` the game's, for what throws are worth.
+    """
+    text = catalogue(language).gettext
+    dos = {again["do"]} if again else {action["do"] for action in legal}
+    replaces = again is not None
+    title = text("What was it?") if replaces else ""
+    if "toss" in dos or "lot" in dos:
+        do, key = ("toss", "winner") if "toss" in dos else ("lot", "first")
+        said = text("{team} hides first") if do == "toss" else text("{team} throws first")
+        title = title or (text("Who won the toss?") if do == "toss" else text("Who drew the lot?"))
+        return Play("choice", title, _teams(view, do, key, said, replaces))
+    if "duel" in dos:
+        return Play("choice", title or text("Who guessed the bones?"), _duel(view, text, replaces))
+    if "start" in dos:
+        return Play("choice", title, _starts(legal if not replaces else [again or {}], text, replaces))
+    if view.game == "dakota" and (dos & {"hit", "foul"}):
+        return _hits(view, "hit" in dos, title, text, replaces)
+    if "hunt" in dos:
+        return _hunt(view, title, text, options or {}, replaces)
+    if "guess" in dos:
+        pair = any(one["do"] == "guess" and one["signal"] in {"inside", "outside"} for one in legal)
+        return _guess(view, title, text, replaces, two=pair or view.sheet.get("pairs_out") != 1, legal=legal)
+    if "throw" in dos:
+        return _throw(view, title, text, options or {}, replaces)
+    return Play("choice", title or (text("The game is over") if view.phase == "over" else text("Nothing to enter")))
+
+
+def _teams(view: View, do: str, key: str, said: str, again: bool) -> tuple[Button, ...]:
+    name = team_name if do == "toss" else player_name
+    return tuple(
+        Button(
+            f"{do}-{team}",
+            said.format(team=inline(name(view, team))),
+            act({"do": do, key: team}, again=again),
+            team.lower(),
+            str(number),
+        )
+        for number, team in enumerate("AB", 1)
+    )
+
+
+def _duel(view: View, text: Text, again: bool) -> tuple[Button, ...]:
+    only = text("Only {team}")
+    told = (
+        (True, False, only.format(team=inline(team_name(view, "A"))), "a"),
+        (False, True, only.format(team=inline(team_name(view, "B"))), "b"),
+        (True, True, text("Both, or neither: again"), ""),
+    )
+    return tuple(
+        Button(f"duel-{i}", said, act({"do": "duel", "A": a, "B": b}, again=again), look, str(i))
+        for i, (a, b, said, look) in enumerate(told, 1)
+    )
+
+
+def _starts(legal: Sequence[Action], text: Text, again: bool) -> tuple[Button, ...]:
+    player = next(one["player"] for one in legal if one["do"] == "start")
+    return tuple(
+        Button(
+            f"start-{river}-{way}",
+            text("{river}, {direction}").format(river=text(said), direction=text(told)),
+            act({"do": "start", "player": player, "river": river, "direction": way}, again=again),
+        )
+        for river, said in RIVERS.items()
+        for way, told in DIRECTIONS.items()
+    )
+
+
+def _ready(view: View, text: Text, said: str, again: bool) -> Button | None:
+    """The hiders' word; it has its place in every game in which something is hidden."""
+    hiding = view.phase in {"hide", "show"} and view.question is None
+    return None if again else Button("hidden", text(said), {"judge": "hidden"}, "", "h", on=hiding)
+
+
+def _pads(text: Text, off: set[int] = frozenset()) -> tuple[Choice, ...]:  # type: ignore[assignment]
+    return tuple(
+        Choice(pad, str(pad), text("pad {pad}").format(pad=pad), on=pad not in off)
+        for pad in range(1, pinmap().pads.count + 1)
+    )
+
+
+def _hits(view: View, owed: bool, title: str, text: Text, again: bool) -> Play:
+    struck = {hit.pad for hit in view.hits if hit.pad is not None} if view.owed == "second" and not again else set[int]()
+    buttons = (
+        Button("found", text("Found"), act({"do": "hit", "found": True}, again=again), "found", "f", on=owed),
+        Button("missed", text("Missed"), act({"do": "hit", "found": False}, again=again), "missed", "m", on=owed),
+    )
+    row = Row("pad", text("Pad hit, if you want it kept"), _pads(text, struck), needed=False)
+    return Play("hits", title, buttons, (row,), _ready(view, text, mark("Hidden"), again))
+
+
+def _hunt(view: View, title: str, text: Text, options: Mapping[str, Any], again: bool) -> Play:
+    pads = _pads(text)
+    rows = (
+        Row("opened", text("Opened, in order"), pads, int(options.get("max_open") or 2), needed=False),
+        Row("hit", text("Struck"), pads, needed=False),
+        Row("ball", text("The marked ball lay under"), pads),
+    )
+    submit = Button("hunt", text("Enter the hunt"), act({"do": "hunt"}, again=again), "main", "e")
+    return Play("hunt", title, (), rows, _ready(view, text, mark("Hidden"), again), submit)
+
+
+def _guess(view: View, title: str, text: Text, again: bool, *, two: bool, legal: Sequence[Action]) -> Play:
+    signals = tuple(
+        Choice(name, text(said), look=look, on=two or name in {"left", "right"}) for name, (said, look) in _SIGNALS.items()
+    )
+    rows = (
+        Row("signal", text("The guess, as the guesser shows it"), signals),
+        Row("actual", text("What would have caught the bones out"), signals),
+    )
+    submit = Button("guess", text("Enter the guess"), act({"do": "guess"}, again=again), "main", "e")
+    more = () if again else tuple(_seldom(view, legal, text))
+    return Play("guess", title, (), rows, _ready(view, text, mark("Hands out"), again), submit, more)
+
+
+def _seldom(view: View, legal: Sequence[Action], text: Text) -> list[Button]:
+    buttons: list[Button] = []
+    for action in legal:
+        if action["do"] in _MORE:
+            buttons.append(Button(action["do"], text(_MORE[action["do"]]), act(action)))
+        elif action["do"] == "king_moved":
+            said = text("{team} moved the king stick too early").format(team=inline(team_name(view, action["by"])))
+            buttons.append(Button(f"king-{action['by']}", said, act(action)))
+    return buttons
+
+
+def _throw(view: View, title: str, text: Text, options: Mapping[str, Any], again: bool) -> Play:
+    if view.game == "patol":
+        label = catalogue_marked(text)
+        buttons = tuple(
+            Button(f"marked-{n}", label.format(n=n), act({"do": "throw", "marked": n}, again=again), "", str(n))
+            for n in range(4)
+        )
+        return Play("choice", title or text("How many marked faces are up?"), buttons)
+    submit = Button("throw", text("Enter the throw"), act({"do": "throw"}, again=again), "main", "e")
+    slip = "double_tap" if view.game == "bageswin" else "no_throw"
+    more = (Button(slip, text(_MORE[slip]), act({"do": slip}, again=again)),)
+    if view.game == "plum_stone":
+        rows = (
+            Row("moons", text("Touch each stone that shows its moon"), _pieces("moon", text("moon"), 2), 2, needed=False),
+            Row("whites", text("Touch each stone that shows white"), _pieces("white", text("white"), 3), 3, needed=False),
+        )
+        worth = {"".join(map(str, counts)): value for counts, value in PLUM_VALUES.items()}
+        return Play("pieces", title, (), rows, None, submit, more, worth)
+    rows = tuple(
+        Row(kind, text("Touch each piece that shows red") if i == 0 else "", _pieces(kind, text(_PIECES[kind]), n), n, False)
+        for i, (kind, n) in enumerate(PIECES.items())
+    )
+    table = FISH_VALUES.get(str((options or {}).get("table")))
+    values = {"".join(map(str, counts)): value for counts, value in table.items()} if table else None
+    return Play("pieces", title, (), rows, None, submit, more, values)
+
+
+def catalogue_marked(text: Text) -> str:
+    """Return how many marked faces are up, as a button says it."""
+    return text("{n} marked")
+
+
+def _pieces(look: str, label: str, n: int) -> tuple[Choice, ...]:
+    return tuple(Choice(i, label, f"{label} {i}" if n > 1 else label, look) for i in range(1, n + 1))

@@ -1,0 +1,1 @@
+"""Who may command the table: people, their PINs, what a wrong one costs, and sessions."""

@@ -1,0 +1,121 @@
+"""What a wrong PIN costs: a wait before the next one, never a lock that somebody else could turn on the owner.
+
+Wrong PINs are counted for each pair of a name and where it was tried from, and for each place by itself. A place is the
+sender's address (of IPv6 its /64), or, where a browser has signed in as that person before, that browser's own long
+random cookie. So who tries from elsewhere makes only their own wait longer, and the owner, at a device that is known or
+from another address, is not held up. After a few tries for nothing the wait doubles, up to a quarter of an hour:
+about 100 tries a day from one address, of a million PINs.
+
+Everybody together, but for known devices, may have so many PINs looked at in a second and no more: the Pi has a game to
+keep. Somebody who holds hundreds of addresses can use that up for a while; a known device still gets in.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+FREE = 3
+"""Wrong PINs of a name at a place that cost nothing."""
+FREE_AT_ALL = 10
+"""Wrong PINs at a place, whatever the names, that cost nothing."""
+FIRST_S, MOST_S = 1.0, 900.0
+FORGET_S = 86_400.0
+"""A place that was quiet for so long begins anew, s."""
+KEPT = 8192
+"""Counts kept; beyond, the one that was quiet longest goes."""
+
+Key = tuple[str, ...]
+
+
+def place_of(address: str) -> str:
+    """Return the place of a sender: its address, of IPv6 the network's /64, for one host has all of that."""
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return "nowhere"
+    if isinstance(found, ipaddress.IPv6Address):
+        if found.ipv4_mapped is not None:
+            return str(found.ipv4_mapped)
+        return str(ipaddress.ip_network((found, 64), strict=False))
+    return str(found)
+
+
+def keys(name: str, address: str, device: str | None = None) -> tuple[Key, ...]:
+    """Return what a try of `name` is counted under; `device` is a browser known to that person."""
+    if device is not None:
+        return (("device", name, device),)
+    place = place_of(address)
+    return ("name", name, place), ("place", place)
+
+
+@dataclass(slots=True)
+class _Count:
+    wrong: int = 0
+    last: float = float("-inf")
+
+
+class Delays:
+    """The counts, in memory: nobody but the host can restart the program. Times are seconds of one clock."""
+
+    def __init__(self, kept: int = KEPT) -> None:
+        self._kept = kept
+        self._counts: OrderedDict[Key, _Count] = OrderedDict()
+
+    def wait(self, under: Iterable[Key], now: float) -> float:
+        """Return how long until the next try counts, s; 0 where it does now."""
+        return max((self._left(key, now) for key in under), default=0.0)
+
+    def charge(self, under: Iterable[Key], now: float) -> None:
+        """Count a try as wrong before it is known to be: tries at the same moment must not all be the first."""
+        for key in under:
+            count = self._counts.setdefault(key, _Count())
+            if now - count.last > FORGET_S:
+                count.wrong = 0
+            count.wrong += 1
+            count.last = now
+            self._counts.move_to_end(key)
+        while len(self._counts) > self._kept:
+            self._counts.popitem(last=False)
+
+    def right(self, under: Iterable[Key]) -> None:
+        """The try was right: the name is forgotten, the place gets this try back and no more.
+
+        Otherwise one's own PIN would pay for tries of other names.
+        """
+        for key in under:
+            if key[0] == "place" and (count := self._counts.get(key)) is not None and count.wrong > 1:
+                count.wrong -= 1
+            else:
+                self._counts.pop(key, None)
+
+    def _left(self, key: Key, now: float) -> float:
+        count = self._counts.get(key)
+        if count is None or now - count.last > FORGET_S:
+            return 0.0
+        over = count.wrong - (FREE_AT_ALL if key[0] == "place" else FREE)
+        if over < 0:
+            return 0.0
+        return max(0.0, count.last + min(FIRST_S * 2.0 ** min(over, 32), MOST_S) - now)
+
+
+class Rate:
+    """At most `a_second`, after a burst. Times are seconds of one clock."""
+
+    def __init__(self, a_second: float, burst: float) -> None:
+        self._a_second, self._burst = a_second, burst
+        self._left, self._at = burst, float("-inf")
+
+    def take(self, now: float) -> float:
+        """Take one and return 0, or how long until there is one, s."""
+        gained = self._burst if now - self._at > 3600 else max(0.0, now - self._at) * self._a_second
+        self._left, self._at = min(self._burst, self._left + gained), now
+        if self._left < 1:
+            return (1 - self._left) / self._a_second
+        self._left -= 1
+        return 0.0

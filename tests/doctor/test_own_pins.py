@@ -1,0 +1,57 @@
+"""What the doctor says of a table without the board: which kind, how often it reads, and that it is slower."""
+
+import numpy as np
+from pins_world import PinsWorld
+
+from pi_controller.doctor import own_pins
+from pi_controller.doctor.ears import Ears
+from pi_controller.mat.strike_settings import StrikeSettings
+from pi_controller.sim.conditions import Conditions
+
+
+def looked_at(pins, seconds=4.0):
+    ears = Ears(StrikeSettings(), magnetometers=False)
+    while pins.world.t < seconds:
+        ears.take(pins.tick())
+    return {line.name: line for line in [*own_pins.lines(pins.source, ears), *ears.lines()]}
+
+
+def test_a_table_on_its_own_pins_that_is_well():
+    lines = looked_at(PinsWorld(1, 1040.0, Conditions.pow_wow()))
+    assert [line for line in lines.values() if line.outcome == "fail"] == []
+    assert "slower than the board" in lines["kind"].found
+    told = lines["samples"].found
+    rate = int(told.split()[0].replace(",", ""))
+    assert told.startswith(f"{rate:,} samples a second for each pad; the board gives 4,000; told as 1,000")
+    assert abs(rate - 1040) < 25
+    assert lines["touch chip"].outcome == "pass"
+    assert {line.outcome for name, line in lines.items() if "magnet" in name} == {"not here"}
+
+
+def test_a_disc_as_quiet_as_ten_bits_is_not_called_dead():
+    lines = looked_at(PinsWorld(2, conditions=Conditions(adc_noise_lsb=0.1)))
+    piezos = [line for name, line in lines.items() if name.startswith("piezo")]
+    assert {line.outcome for line in piezos} == {"pass"}
+    assert any("tap the pad" in line.found for line in piezos)
+
+
+def test_pins_that_cannot_be_opened_or_are_too_slow():
+    pins = PinsWorld(3)
+    pins.there = False
+    lines = looked_at(pins, 2.0)
+    assert (lines["port"].outcome, lines["port"].todo) == ("fail", "turn SPI on")
+    assert lines["samples"].outcome == "not here"
+    lines = looked_at(PinsWorld(4, 800.0), 2.0)
+    assert lines["port"].found == "the piezos are read too slowly to feel strikes"
+    assert "970 are needed" in lines["port"].todo
+
+
+def test_a_touch_chip_that_does_not_answer_and_readings_that_stall():
+    pins = PinsWorld(5)
+    pins.touch.there = False
+    pins.stalls = [(t, t + 0.01) for t in np.arange(1.0, 4.0, 0.2)]
+    lines = looked_at(pins)
+    assert "0x5A" in lines["touch chip"].found
+    assert lines["touch chip"].todo
+    assert lines["losses"].outcome == "fail"
+    assert "stop other programs" in lines["losses"].todo

@@ -1,0 +1,47 @@
+"""The plug pulled at random moments: what was shown is in the journal afterwards, and the chain is whole.
+
+`python tests/end_to_end/power_cuts.py --cuts 600` pulls it as often as one likes.
+"""
+
+import importlib.util
+import os
+import shutil
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("strace") is None and not os.environ.get("MOCCASIN_CI"),
+    reason="strace notes what is written: apt install strace",
+)
+
+
+@pytest.fixture(scope="module")
+def script():
+    spec = importlib.util.spec_from_file_location("power_cuts", Path(__file__).with_name("power_cuts.py"))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # its dataclasses look for it
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(("what", "cuts"), [("traced_writer", 15), ("traced_migration", 15)])
+def test_what_was_shown_is_there(script, what, cuts):
+    outcome, records = script.cuts(getattr(script, what), cuts, seed=7)
+    assert records > 20
+    assert outcome == {"cuts": cuts, "": cuts, "events lost": 0}
+
+
+def test_the_daemon_loses_nothing(script):
+    outcome, records = script.cuts(partial(script.traced_daemon, ticks=600), 10, seed=3)
+    assert records > 10
+    assert outcome == {"cuts": 10, "": 10, "events lost": 0}
+
+
+@pytest.mark.parametrize("also", ["PRAGMA synchronous = NORMAL", "PRAGMA synchronous = OFF"])
+def test_a_journal_that_does_not_wait_for_the_disk_is_found_out(script, also):
+    outcome, _ = script.cuts(partial(script.traced_writer, also=also), 10, seed=7)
+    assert outcome[""] < 10
+    assert outcome["events lost"] > 0

@@ -1,0 +1,85 @@
+"""A wire that turns bits over and loses bytes, and a board that is broken, starves or is of another day."""
+
+import fault_lab
+import pytest
+from fault_kinds import FAULTS
+
+from pi_controller.sim.cable import Cable
+
+HIDES = 6
+"""So many are played; the fault comes in the second."""
+HIT = "The mat was not heard for a moment. Was there a hit?"
+
+
+def done(name, tmp_path, seed=3):
+    outcome = fault_lab.run(name, FAULTS[name], seed, tmp_path, HIDES)
+    assert outcome.winner is not None or outcome.hides >= HIDES
+    assert outcome.invented == []
+    assert outcome.lost == []
+    assert outcome.wrong == []
+    return outcome
+
+
+@pytest.mark.parametrize("name", ["bit errors 1e-4, 20 s", "1 byte in 10,000 lost, 20 s"])
+def test_a_bad_wire_loses_samples_and_invents_no_hit(name, tmp_path):
+    outcome = done(name, tmp_path)
+    assert outcome.shows(HIT)
+    assert outcome.questions["link_gap"] > 0
+
+
+def test_a_board_that_was_reset(tmp_path):
+    outcome = done("the board's watchdog resets it", tmp_path)
+    assert "The board started (watchdog)." in outcome.reports
+    assert outcome.seen_s <= 1.1
+    assert outcome.back_s <= 3.0
+
+
+def test_firmware_of_another_major_is_named_and_the_judge_plays_on_by_eye(tmp_path):
+    outcome = done("firmware of another major", tmp_path)
+    assert any(line.endswith("puts the right firmware on it.") for line in outcome.sees)
+    assert outcome.back_s is None
+    assert outcome.entered > 0
+
+
+def test_firmware_of_an_older_minor_plays_on_without_what_it_has_not(tmp_path):
+    outcome = done("firmware of an older minor", tmp_path)
+    assert outcome.back_s <= 3.0
+    assert outcome.reports == []
+
+
+def test_a_dead_magnetometer_is_told_to_nobody_while_a_bead_is_hidden(tmp_path):
+    outcome = done("one magnetometer dies", tmp_path)
+    assert outcome.sees == []
+    assert outcome.reports == []
+    assert outcome.questions == {}
+
+
+def test_a_piezo_at_its_rail_is_the_judges(tmp_path):
+    outcome = done("one pad's ADC input at its rail", tmp_path)
+    assert outcome.shows("Strokes are not felt on pad 3: the judge enters them.")
+    assert "The piezo of pad 3 is at its rail." in outcome.reports
+
+
+def test_a_bus_that_hangs_calls_no_foul(tmp_path):
+    done("the I2C bus hangs, 10 s", tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name", ["brown-outs, every 300 ms for 10 s", "restarts without hanging up, every 300 ms for 10 s"]
+)
+def test_a_board_that_keeps_starting(name, tmp_path):
+    outcome = done(name, tmp_path)
+    assert outcome.downs > 3
+    assert outcome.back_s <= 3.0
+
+
+def test_a_cable_does_what_it_says():
+    with Cable(1) as cable:
+        assert cable._worn(bytes(1000)) == bytes(1000)
+        cable.wear(bit_errors=0.01)
+        flipped = sum(byte.bit_count() for byte in cable._worn(bytes(10_000)))
+        assert flipped == cable.flips
+        assert 600 < flipped < 1000
+        cable.wear(byte_loss=0.01)
+        assert len(cable._worn(bytes(10_000))) == 10_000 - cable.leaked
+        assert 50 < cable.leaked < 200

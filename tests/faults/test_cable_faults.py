@@ -1,0 +1,89 @@
+"""The cable pulled, replugged, renamed, stalled and shared, under a game on the real firmware: what the judge sees.
+
+`python tests/faults/table.py` prints all of it as a table.
+"""
+
+import fault_lab
+import pytest
+import stopped
+from fault_kinds import FAULTS, struck_with_the_cable_cut
+
+GONE = "the board at usb-MicroPython_Mat_Board_e6614103-if00 is gone"
+NONE = "no mat board is plugged in"
+HIDES = 6
+"""So many are played; the fault comes in the second."""
+HIT = "The mat was not heard for a moment. Was there a hit?"
+PASSES = "The mat is not sure that the hand went under every pad once. Was it a foul?"
+
+
+def clean(outcome):
+    """Check what holds for every fault: the game goes on, and the journal says what happened."""
+    assert outcome.winner is not None or outcome.hides >= HIDES
+    assert outcome.invented == []
+    assert outcome.lost == []
+    assert outcome.wrong == []
+
+
+def done(name, tmp_path, seed=3):
+    outcome = fault_lab.run(name, FAULTS[name], seed, tmp_path, HIDES)
+    clean(outcome)
+    return outcome
+
+
+@pytest.mark.parametrize(
+    ("name", "question"),
+    [
+        ("unplugged in mid-hide, 3 s", PASSES),
+        ("unplugged in mid-frame, 2 s", HIT),
+        ("another name after replugging, 2 s", HIT),
+    ],
+)
+def test_a_pulled_cable_is_seen_at_once_and_found_again(name, question, tmp_path):
+    outcome = done(name, tmp_path)
+    assert all(map(outcome.shows, (GONE, NONE, question)))
+    assert outcome.seen_s <= 0.1
+    assert outcome.back_s <= 3.0
+
+
+@pytest.mark.parametrize("after", [1, 420, 1000])
+def test_a_stroke_cut_in_two_is_the_judges(after, tmp_path):
+    with fault_lab.Lab(4, tmp_path) as lab:
+        lab.until(lambda lab: lab.view.hide >= 2)
+        before = lab.told()
+        struck_with_the_cable_cut(lab, after)
+        assert lab.cable.cut_frames == 1
+        assert lab.told() == before or HIT in lab.watcher.sees
+        lab.play(HIDES)
+        outcome = lab.outcome("cut")
+    clean(outcome)
+    assert outcome.shows(HIT)
+
+
+def test_a_stall_is_silence_and_old_bytes_are_no_news(tmp_path):
+    outcome = done("the cable stalls, 5 s", tmp_path)
+    assert outcome.shows("The board has fallen silent.")
+    assert outcome.seen_s <= 1.1
+    assert outcome.back_s <= 3.0
+
+
+def test_a_second_daemon_is_told_who_holds_the_port_and_the_first_plays_on(tmp_path):
+    outcome = done("a second daemon on the port", tmp_path)
+    assert "another program holds usb-MicroPython_Mat_Board_e6614103-if00" in outcome.note
+    assert outcome.sees == []
+    assert outcome.questions == {}
+    assert outcome.seen_s is None
+
+
+def test_a_host_that_slept_takes_nothing_old_for_new(tmp_path):
+    outcome = done("the host sleeps, 60 s", tmp_path)
+    assert outcome.seen_s <= 1.0
+    assert outcome.back_s <= 3.0
+    assert outcome.shows(HIT)
+
+
+def test_a_daemon_that_was_stopped_takes_nothing_old_for_new(tmp_path):
+    outcome = stopped.run(3, tmp_path)
+    clean(outcome)
+    assert outcome.seen_s <= 1.0
+    assert outcome.back_s <= 3.0
+    assert outcome.shows(HIT)

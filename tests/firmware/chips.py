@@ -1,0 +1,216 @@
+"""The chips that `firmware/board.py` and `lights.py` drive, made of Python, in virtual time."""
+
+import os
+import struct
+import types
+
+BASE = 0x20001234
+FCS = 0x4004C008
+
+
+class Chips:
+    """An RP2040's worth of chips in virtual time. Sample n of the converter has the value n, low 12 bits."""
+
+    def __init__(self):
+        self.us = 1000
+        self.mem = {}
+        self.over = False
+        self.memory = None
+        self.dma = None
+        self.stuck = 0
+        self.resets = 0
+        self.open = {0x70: 0, 0x71: 0, 0x72: 0}
+        self.touch = bytearray(struct.pack("<12H", *range(700, 712)))
+        self.touch_on = False
+        self.magnets = [types.SimpleNamespace(on=False, there=True, over=False) for _ in range(24)]
+        self.inputs, self.outputs = bytearray(), bytearray()
+        self.full = False
+        self.machine = "Raspberry Pi Pico with RP2040"
+        self.pins, self.bits = {}, []
+        self.frames = []
+        self.timers = []
+        self.reason = 3
+
+    def modules(self):
+        chips = self
+
+        class Pin:
+            OPEN_DRAIN, OUT = 1, 2
+
+            def __init__(self, name, mode=None, value=None):
+                if name == "LED" and chips.machine == "nothing":
+                    raise ValueError("unknown named pin")
+                self.name = name
+                if value is not None:
+                    chips.pins[name] = value
+
+            def __call__(self, value=None):
+                if value is None:
+                    return 0 if self.name == 4 and chips.stuck else 1
+                chips.pins[self.name] = value
+                if self.name == 5 and value and chips.stuck:
+                    chips.stuck -= 1
+                return None
+
+        class Mem32:
+            def __getitem__(self, address):
+                if address == FCS:
+                    return 1 << 8 | (1 << 11 if chips.over else 0)
+                return chips.mem.get(address, 0)
+
+            def __setitem__(self, address, value):
+                chips.mem[address] = value
+                if address == FCS and value & 1 << 11:
+                    chips.over = False
+                if address == FCS - 8 and value & 8:
+                    chips.dma.begin()
+
+        class DMA:
+            def __init__(self):
+                self.began = None
+
+            def active(self, value=None):
+                if value == 0:
+                    self.began = None
+                return self.began is not None
+
+            def pack_ctrl(self, **fields):
+                if fields["size"] == 2:
+                    assert fields == {"size": 2, "inc_write": False, "treq_sel": 0}
+                    return "strip"
+                assert fields == {
+                    "size": 1, "inc_read": False, "inc_write": True, "ring_size": 13, "ring_sel": True, "treq_sel": 36,
+                }  # fmt: skip
+                return 0
+
+            def config(self, read, write, count, ctrl, trigger):
+                assert trigger
+                if ctrl == "strip":
+                    assert (write, count) == (0x50200010, len(read))
+                    chips.frames.append([(w >> 16 & 255, w >> 24, w >> 8 & 255) for w in read])
+                    return
+                assert write % 8192 == 0
+                chips.dma = self
+                self.base = write
+
+            def begin(self):
+                self.began, self.done = chips.us, 0
+
+            @property
+            def write(self):
+                total = max(chips.us - self.began - 40, 0) * 16 // 1000  # it starts a little late
+                for n in range(max(self.done, total - 4096), total):
+                    struct.pack_into("<H", chips.memory, self.base - BASE + n * 2 % 8192, n & 0xFFF)
+                self.done = total
+                return self.base + total * 2 % 8192
+
+        class I2C:
+            def __init__(self, bus, *, sda, scl, freq, timeout):
+                assert (bus, sda.name, scl.name, freq) == (0, 4, 5, 400000)
+
+            def _magnet(self):
+                found = [
+                    (mux - 0x70) * 8 + channel
+                    for mux, mask in chips.open.items()
+                    for channel in range(8)
+                    if mask >> channel & 1
+                ]
+                assert len(found) == 1, "two magnetometers would answer"
+                if not chips.magnets[found[0]].there:
+                    raise OSError(5)
+                return found[0]
+
+            def writeto(self, address, data):
+                if chips.stuck:
+                    raise OSError(110)
+                if address in chips.open:
+                    chips.open[address] = data[0]
+                elif address == 0x5A:
+                    chips.touch_on = bytes(data) == b"\x5e\x4c"
+                elif address == 0x0D:
+                    chips.magnets[self._magnet()].on = bytes(data) == b"\x09\x19"
+
+            def readfrom_mem_into(self, address, register, buf):
+                if chips.stuck:
+                    raise OSError(110)
+                if address == 0x5A:
+                    assert register == 4
+                    buf[:] = chips.touch if chips.touch_on else bytes(24)
+                    return
+                i = self._magnet()
+                magnet = chips.magnets[i]
+                buf[:] = bytes([magnet.on | magnet.over << 1]) if register == 6 else struct.pack("<3h", i, -i, 1000)
+
+        def addressof(raw):
+            chips.memory = raw
+            return BASE
+
+        def reset():
+            chips.resets += 1
+
+        class Poll:
+            def register(self, stream, flag):
+                self.flag = flag
+
+            def poll(self, wait):
+                return [1] if (chips.inputs if self.flag == 1 else not chips.full) else []
+
+        class Stream:
+            buffer = property(lambda self: self)
+
+            def read(self, n):
+                data = bytes(chips.inputs[:n])
+                del chips.inputs[:n]
+                return data
+
+            def write(self, data):
+                chips.outputs.extend(data)
+
+        def sleep_us(us):
+            chips.us += us
+
+        class PIO:
+            OUT_LOW, SHIFT_LEFT, JOIN_TX = "low", "left", "join"
+
+        class StateMachine:
+            def __init__(self, number, program, freq, sideset_base):
+                assert (number, freq, sideset_base.name) == (0, 8_000_000, 6)
+
+            def active(self, on):
+                chips.strip_on = on
+
+        class Timer:
+            PERIODIC = 1
+
+            def __init__(self, number, period, mode, callback):
+                chips.timers.append(callback)
+
+        fed = types.SimpleNamespace(feed=lambda: None)
+        outside = {
+            "machine": {
+                "Pin": Pin, "ADC": lambda pin: pin, "I2C": I2C, "mem32": Mem32(), "WDT": lambda timeout: fed,
+                "reset": reset, "reset_cause": lambda: chips.reason, "unique_id": lambda: b"12345678",
+                "PWRON_RESET": 1, "bitstream": lambda pin, kind, timing, data: chips.bits.append((pin.name, data)),
+                "Timer": Timer,
+            },
+            "micropython": {"viper": lambda f: f, "kbd_intr": lambda c: None},
+            "rp2": {"DMA": DMA, "PIO": PIO, "StateMachine": StateMachine, "asm_pio": lambda **how: lambda f: (f, how)},
+            "uctypes": {"addressof": addressof},
+        }  # fmt: skip
+        inside = {
+            "time": types.SimpleNamespace(
+                ticks_us=lambda: chips.us & 0x3FFFFFFF,
+                ticks_diff=lambda a, b: ((a - b + 0x20000000) & 0x3FFFFFFF) - 0x20000000,
+                ticks_ms=lambda: chips.us // 1000,
+                sleep_us=sleep_us,
+            ),
+            "os": types.SimpleNamespace(
+                uname=lambda: types.SimpleNamespace(machine=chips.machine), rename=os.rename, remove=os.remove
+            ),
+            "select": types.SimpleNamespace(poll=Poll, POLLIN=1, POLLOUT=4),
+            "sys": types.SimpleNamespace(
+                stdin=Stream(), stdout=Stream(), print_exception=lambda error, file: file.write(repr(error))
+            ),
+            "ptr8": lambda data: data,
+        }
+        return outside, inside

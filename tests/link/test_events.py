@@ -1,0 +1,390 @@
+"""What the board tells about itself: what it notices, and that each event comes once and in order."""
+
+import pytest
+
+from pi_controller.link import wire
+from pi_controller.link.messages import WORDS, BoardEvent, Gap, LinkUp, Piezo
+from pi_controller.link.told import Told
+
+ALL = (1 << 24) - 1
+
+
+def events(messages, *, but=("started", "tested")):
+    return [m for m in messages if isinstance(m, BoardEvent) and m.kind not in but]
+
+
+def said(messages, **but):
+    return [(m.kind, m.part, m.value) for m in events(messages, **but)]
+
+
+def test_a_start_and_its_self_test_are_told(rig):
+    messages = rig.connect() + rig.run(2.0)
+    assert said(messages, but=()) == [("started", 1, 0), ("tested", 0b11111, ALL)]
+    assert [m.number for m in events(messages, but=())] == [1, 2]
+    assert [m.line for m in events(messages, but=())] == [
+        "The board started (power).",
+        "The board's self test found nothing wrong.",
+    ]
+
+
+def test_what_happened_before_the_link_keeps_its_time(rig):
+    rig.run(20.0)  # nobody listens
+    began = rig.t
+    [started, tested] = events(rig.connect(), but=())
+    assert started.t == pytest.approx(began - 20.0, abs=0.01)
+    assert tested.t == pytest.approx(began - 20.0 + 1.3, abs=0.03)
+
+
+def test_a_test_that_is_ordered(rig):
+    rig.connect()
+    rig.run(2.0)
+    rig.board.silent = {4, 23}
+    rig.board.touched = False
+    rig.session.test()
+    [tested] = [m for m in rig.run(2.0) if isinstance(m, BoardEvent) and m.kind == "tested"]
+    assert (tested.part, tested.value) == (0b1111, ALL & ~(1 << 4 | 1 << 23))
+    assert tested.line == "The board's self test found no life in the touch chip."
+    assert tested.whole_line == (
+        "The board's self test found no life in the touch chip, magnetometer 5, magnetometer 24."
+    )
+
+
+def test_a_dead_piezo_fails_the_test(rig):
+    stuck(rig, 2, 2048)
+    [_, tested] = events(rig.connect() + rig.run(2.0), but=())
+    assert tested.line == "The board's self test found no life in the piezo of pad 3."
+
+
+def test_a_chip_that_falls_silent_and_comes_back(rig):
+    rig.connect()
+    rig.run(2.0)
+    rig.board.touched = False
+    rig.board.silent = {16}
+    assert said(rig.run(0.9)) == []
+    told = events(rig.run(0.5))
+    assert sorted(m.kind for m in told) == ["magnetometer silent", "touch silent"]
+    assert rig.board.lit[-1] == "fault"
+    rig.board.touched = True
+    rig.board.silent = set()
+    told = events(rig.run(0.5))
+    assert sorted(m.kind for m in told) == ["magnetometer back", "touch back"]
+    assert all(1000 < m.value < 1800 for m in told)
+    assert rig.board.lit[-1] == "run"
+
+
+def test_nothing_of_a_magnetometer_is_for_people(rig):
+    rig.connect()
+    rig.run(2.0)
+    rig.board.silent = set(range(6))
+    silent = events(rig.run(1.5))
+    rig.board.silent = set()
+    back = events(rig.run(1.0))
+    assert len(silent) == len(back) == 6
+    assert [m.line for m in silent + back] == [""] * 12
+    assert not any(m.public for m in silent + back)
+    assert silent[0].whole_line.startswith("Magnetometer ")
+    assert "fault" not in rig.board.lit  # nor for those who see the board's lamp
+
+
+def test_a_saturated_magnetometer_is_not_silent(rig):
+    rig.connect()
+    rig.run(2.0)
+    rig.board.saturated = {3}
+    assert said(rig.run(5.0)) == []
+
+
+def stuck(rig, pad, value):
+    read = rig.board.piezo
+
+    def piezo(buf):
+        index = read(buf)
+        if index >= 0:
+            for i in range(2 * pad, 256, 8):
+                buf[i : i + 2] = value.to_bytes(2, "little")
+        return index
+
+    rig.board.piezo = piezo
+    return lambda: setattr(rig.board, "piezo", read)
+
+
+@pytest.mark.parametrize(("value", "within"), [(0, 0.9), (3, 0.9), (4095, 0.9), (4092, 0.9)])
+def test_a_piezo_at_its_rail(rig, value, within):
+    rig.connect()
+    rig.run(2.0)
+    mend = stuck(rig, 1, value)
+    assert said(rig.run(within)) == [("piezo rail", 2, value)]
+    assert said(rig.run(5.0)) == []
+    assert rig.board.lit[-1] == "fault"
+    mend()
+    [good] = events(rig.run(2.0))
+    assert (good.kind, good.part) == ("piezo good", 2)
+    assert good.line == "The piezo of pad 2 is good again, after 6 s."
+
+
+def test_a_piezo_that_does_not_move(rig):
+    rig.connect()
+    rig.run(2.0)
+    stuck(rig, 3, 2000)
+    assert said(rig.run(3.8)) == []
+    [one] = events(rig.run(0.6))
+    assert one.line == "The piezo of pad 4 has not moved for 4 s."
+
+
+def test_a_stroke_that_clips_is_no_fault(rig):
+    rig.connect()
+    rig.run(2.0)
+    mend = stuck(rig, 0, 4095)
+    messages = rig.run(0.1)
+    mend()
+    assert said(messages + rig.run(5.0)) == []
+
+
+def test_lost_samples_are_told_once_a_second(rig):
+    rig.connect()
+    rig.run(1.0)
+    messages = []
+    for _ in range(100):
+        rig.board.us += 16_000
+        rig.board.overrun(2)
+        rig.t += 0.016
+        messages += rig.run(0.024)
+    told = events(messages)
+    assert {m.kind for m in told} == {"lost"}
+    assert 3 <= len(told) <= 5
+    assert sum(m.value for m in told) >= 150
+    assert len([m for m in messages if isinstance(m, Gap)]) == 100
+
+
+def test_a_late_pass_is_told_and_not_too_often(rig):
+    rig.connect()
+    for _ in range(10):
+        rig.step(0.15)
+        rig.run(0.2)
+    [late] = events(rig.run(0.3), but=("started", "tested", "lost")) or [None]
+    assert late is None or late.kind == "late"
+    assert rig.sampler.events._last <= 5
+
+
+def test_late_passes_say_how_late(rig):
+    rig.connect()
+    rig.run(1.5)
+    messages = rig.step(0.15) + rig.run(0.3)
+    assert said(messages) == [("late", 0, 150_000)]
+    assert events(messages)[0].line == "A pass of the board's loop took 150 ms."
+
+
+def test_a_host_that_fell_silent_and_came_back(rig):
+    rig.connect()
+    rig.run(2.0)
+    rig.plugged = False
+    rig.run(6.0)
+    rig.plugged = True
+    messages = rig.run(1.5)
+    assert [kind for kind, _, _ in said(messages)] == ["host silent", "host back"]
+    assert 3000 <= events(messages)[0].value < 3100
+    assert 6000 <= events(messages)[1].value < 7000
+    assert rig.session.stats.events_lost == 0
+
+
+def test_a_goodbye_is_no_silence(rig):
+    rig.connect()
+    rig.run(2.0)
+    rig.session.close()
+    rig.run(5.0)
+    assert said(rig.connect() + rig.run(1.0)) == []
+
+
+def test_the_bus(rig):
+    rig.connect()
+    rig.run(2.0)
+    rig.board.news += [(wire.BUS_STUCK, 8)]
+    messages = rig.run(0.2)
+    assert rig.board.lit[-1] == "fault"
+    rig.board.news += [(wire.BUS_STUCK, 16), (wire.BUS_STUCK, 24), (wire.BUS_FREE, 5)]
+    messages += rig.run(0.2)
+    assert said(messages) == [("bus stuck", 0, 8), ("bus free", 0, 5)]
+    assert rig.board.lit[-1] == "run"
+
+
+@pytest.mark.parametrize(("early", "reason", "told"), [(2, 1, False), (3, 1, True), (9, 3, False)])
+def test_starts_from_power_in_short_order_are_doubted(rig, early, reason, told):
+    rig.board = type(rig.board)(5)
+    rig.board.early, rig.board.boot_reason = early, reason
+    rig.sampler = rig.sampler_module.Sampler(rig.board)
+    messages = rig.connect()
+    assert said(messages) == ([("brown-out", 0, early)] if told else [])
+
+
+def test_a_start_is_calm_after_a_while_with_nobody_there(rig):
+    rig.board.early = 2
+    rig.run(9.9)
+    assert rig.board.early == 2
+    rig.run(0.2)
+    assert rig.board.early == 0
+
+
+def test_a_start_with_a_host_is_called_calm_much_later(rig):
+    rig.board.early = 2
+    rig.connect()
+    rig.run(30.0)
+    assert rig.board.early == 2  # writing it would stop the samples for a moment
+    rig.session.close()
+    rig.run(0.1)
+    assert rig.board.early == 0
+
+
+# once, and in order
+
+
+def happen(rig, count):
+    for _ in range(count):
+        rig.sampler._tell(wire.LOST, 0, rig.sampler.events._last)
+
+
+def numbers(messages):
+    return [m.number for m in messages if isinstance(m, BoardEvent)]
+
+
+def test_events_come_once_and_in_order_though_the_wire_loses_them(rig):
+    rig.connect()
+    rig.run(2.0)
+    rig.spoil = lambda data: b"" if rig.random.random() < 0.3 else data
+    rig.spoil_said = lambda data: b"" if rig.random.random() < 0.3 else data
+    messages = []
+    for _ in range(40):
+        happen(rig, 3)
+        messages += rig.run(1.0)
+    rig.spoil = rig.spoil_said = lambda data: data
+    messages += rig.run(3.0)
+    got = numbers(messages)
+    assert got == sorted(set(got))
+    assert len(got) >= 120
+    assert rig.sampler.events._acked == rig.sampler.events._last == got[-1]
+    assert rig.session.stats.events_lost == rig.sampler.events._last - 2 - len(got)
+
+
+def test_a_full_ring_drops_the_oldest_and_the_host_knows_how_many(rig):
+    rig.connect()
+    rig.run(2.0)
+    rig.plugged = False
+    rig.run(2.0)
+    happen(rig, 50)
+    rig.plugged = True
+    messages = rig.run(2.0)
+    assert numbers(messages) == list(range(21, 53))
+    first = next(m for m in messages if isinstance(m, BoardEvent))
+    assert first.lost == 18
+    assert rig.session.stats.events_lost == 18
+
+
+def test_another_program_hears_what_nobody_has_acknowledged_and_what_was_dropped(rig):
+    rig.connect()
+    rig.run(2.0)
+    rig.session.close()
+    rig.run(0.1)
+    happen(rig, 40)
+    rig.session = type(rig.session)(rig.write)
+    messages = rig.connect() + rig.run(0.5)
+    assert numbers(messages) == list(range(11, 43))
+    assert rig.session.stats.events_lost == 8
+
+
+def test_a_port_opened_anew_repeats_nothing(rig):
+    rig.connect()
+    rig.run(2.0)
+    rig.spoil_said = lambda data: b""  # the last ACK does not arrive
+    happen(rig, 2)
+    messages = rig.run(0.2)
+    assert numbers(messages) == [3, 4]
+    rig.session.lost(rig.t, "Unplugged.")
+    rig.spoil_said = lambda data: data
+    messages = rig.connect() + rig.run(1.0)
+    assert numbers(messages) == []
+    assert any(isinstance(m, LinkUp) for m in messages)
+    assert rig.sampler.events._acked == 4
+
+
+def test_each_start_counts_anew(rig):
+    rig.connect()
+    rig.run(2.0)
+    rig.power_up(boots=2)
+    messages = rig.run(3.0)
+    assert said(messages, but=()) == [("started", 1, 0), ("tested", 31, ALL)]
+    assert rig.session.stats.events_lost == 0
+
+
+def test_many_events_do_not_keep_the_samples_waiting(rig):
+    rig.connect()
+    rig.run(2.0)
+    happen(rig, 32)
+    rig.board.us += 8000
+    rig.sampler.step()
+    kinds = [kind for kind, _, _ in decoded(rig)]
+    assert kinds.count(wire.EVENT) == 8
+    assert kinds.count(wire.PIEZO) == 1
+
+
+def decoded(rig):
+    ears = wire.Decoder(wire.TO_HOST, wire.WELCOME)
+    ears._last = rig.sampler._number - 100
+    return ears.feed(bytes(rig.board.sent))
+
+
+def test_events_that_cannot_be_true_are_refused(rig):
+    rig.connect()
+    rig.run(2.0)
+    us = rig.board.us
+    for number, before, dropped, when, kind, part in (
+        (3, 0, 0, us + 60_000_000, wire.LATE, 0),
+        (3, 0, 0, us, 0, 0),
+        (3, 0, 0, us, wire.KINDS + 1, 0),
+        (3, 0, 0, us, wire.PIEZO_RAIL, 5),
+        (3, 0, 0, us, wire.MAGNET_SILENT, 25),
+        (3, 0, 0, us, wire.LATE, 1),
+        (3, 3, 0, us, wire.LATE, 0),
+        (3, 1, 2, us, wire.LATE, 0),
+        (40, 33, 0, us, wire.LATE, 0),
+        (2**31, 0, 0, us, wire.LATE, 0),
+        (3, 0, 0, 1000, wire.LATE, 0),  # before the one before it
+        (0, 0, 0, us, wire.LATE, 0),
+    ):
+        body = wire.event_body(number, before, dropped, when, kind, part, 7)
+        before_it = rig.session.stats.refused
+        messages = rig.session.feed(wire.seal(body, rig.sampler._number), rig.t)
+        rig.sampler._number += 1
+        assert messages == []
+        assert rig.session.stats.refused == before_it + 1
+    assert numbers(rig.run(0.5)) == []
+
+
+def test_boards_in_turn_are_remembered():
+    told = Told()
+
+    def take(board, boots, number, before=0):
+        told.begin(board, boots)
+        told.take(bytes(wire.event_body(number, before, 0, 5, wire.LATE, 0, 1)[3:-2]), 0.0)
+        return told.fresh
+
+    assert take(b"a", 1, 1)
+    assert take(b"b", 1, 1)
+    assert not take(b"a", 1, 1)
+    assert take(b"a", 1, 2)
+    assert take(b"a", 2, 1)
+    assert not take(b"b", 1, 1)
+
+
+def test_every_kind_has_a_line():
+    assert len(WORDS) == wire.KINDS
+    for kind in WORDS:
+        event = BoardEvent(0.0, 1, kind, 1, 1)
+        assert event.whole_line.endswith(".")
+        assert "{" not in event.whole_line
+        assert bool(event.line) == event.public
+
+
+def test_samples_go_on_whatever_is_told(rig):
+    rig.connect()
+    happen(rig, 200)
+    messages = rig.run(5.0)
+    assert len([m for m in messages if isinstance(m, Piezo)]) == 625
+    assert not [m for m in messages if isinstance(m, Gap)]

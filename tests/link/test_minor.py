@@ -1,0 +1,93 @@
+"""A newer minor adds types and sends none of them to an older end: both ways."""
+
+import pytest
+
+from pi_controller.drivers.ports import StripError
+from pi_controller.link import wire
+from pi_controller.link.board_strip import BoardStrip
+from pi_controller.link.messages import BoardEvent, Field, Gap, Health, LinkUp, Piezo, Touch
+
+OLD_TO_BOARD = {kind: wire.TO_BOARD[kind] for kind in (wire.HELLO, wire.PING, wire.BYE)}
+OLD_TO_HOST = {
+    kind: wire.TO_HOST[kind] for kind in (wire.WELCOME, wire.PONG, wire.PIEZO, wire.TOUCH, wire.FIELD, wire.HEALTH)
+}
+
+
+@pytest.fixture
+def old_board(rig):
+    """A board of 1.0: it says so, knows three types, and tells of nothing."""
+    rig.sampler._ears = wire.Decoder(OLD_TO_BOARD, wire.HELLO)
+    rig.sampler.events.send = lambda now, send: None
+    ears = wire.Decoder(wire.TO_HOST, wire.WELCOME)
+
+    def aged(data):
+        out = []
+        for frame in (part + b"\0" for part in data.split(b"\0")[:-1]):
+            for kind, number, payload in ears.feed(frame):
+                body = bytearray((kind, 0, 0)) + payload + bytes(2)
+                if kind == wire.WELCOME:
+                    body[4] = 0
+                    body[21:25] = bytes((7, 0, 0, 0))
+                out.append(wire.seal(body, number))
+        return b"".join(out)
+
+    rig.spoil = aged
+    return rig
+
+
+def test_a_new_host_at_an_old_board(old_board):
+    rig = old_board
+    strip = BoardStrip(69, rig.session)
+    strip.show([(1, 1, 1)] * 69)
+    rig.session.test()
+    messages = rig.connect() + rig.run(5.0)
+    assert isinstance(messages[0], LinkUp)
+    assert {type(m) for m in messages} == {LinkUp, Piezo, Touch, Field, Health}
+    assert rig.sampler._ears.bad == 0  # nothing came that it does not know
+    assert rig.sampler._ears.frames > 10
+    assert rig.session.stats.bad == rig.session.stats.refused == 0
+    assert rig.board.painted == []
+    with pytest.raises(StripError, match="drives no light strip"):
+        strip.show([(2, 2, 2)] * 69)
+
+
+def test_an_old_board_that_is_flashed_gets_what_waited(old_board):
+    rig = old_board
+    rig.session.test()
+    rig.connect()
+    rig.spoil = lambda data: data
+    rig.power_up(boots=2)
+    messages = rig.run(4.0)
+    tested = [m for m in messages if isinstance(m, BoardEvent) and m.kind == "tested"]
+    assert len(tested) == 1  # the one ordered took the place of that at the start
+
+
+def test_an_old_host_at_a_new_board(rig):
+    body = wire.hello_body()
+    body[4] = 0
+    ears = wire.Decoder(OLD_TO_HOST, wire.WELCOME)
+    rig.board.heard += wire.seal(body, 0)
+    kinds = set()
+    for n in range(1, 1000):
+        rig.board.us += 8000
+        rig.sampler.step()
+        if n % 60 == 0:
+            rig.board.heard += wire.seal(wire.ping_body(n), n // 60)
+            rig.sampler._tell(wire.LATE, 0, 1)
+        if n == 500:
+            rig.board.overrun(3)
+        kinds |= {kind for kind, _, _ in ears.feed(bytes(rig.board.sent))}
+        rig.board.sent = bytearray()
+    assert kinds == set(OLD_TO_HOST)
+    assert ears.bad == ears.lost == 0
+    assert rig.sampler.running
+
+
+def test_a_new_host_after_an_old_one_hears_what_was_kept(rig):
+    test_an_old_host_at_a_new_board(rig)
+    rig.board.heard += wire.seal(wire.bye_body(), 900)
+    messages = rig.connect() + rig.run(1.0)
+    told = [m for m in messages if isinstance(m, BoardEvent)]
+    assert [m.number for m in told] == list(range(1, len(told) + 1))
+    assert len(told) > 10
+    assert [m for m in messages if isinstance(m, Gap)] == []

@@ -1,0 +1,44 @@
+"""An image of a Raspberry Pi to set up: a model, a config.txt, nothing else."""
+
+import pytest
+
+from pi_controller.setup.place import Place, place
+
+CONFIG = "# For more options see the manual\ndtparam=audio=on\n\n[pi4]\narm_boost=1\n"
+
+
+@pytest.fixture
+def pi(tmp_path):
+    """Return a maker of images."""
+
+    def make(model="Raspberry Pi 4 Model B Rev 1.4", config=CONFIG):
+        root = tmp_path / "image"
+        (root / "proc/device-tree").mkdir(parents=True)
+        (root / "proc/device-tree/model").write_bytes(model.encode() + b"\0")
+        if config is not None:
+            (root / "boot/firmware").mkdir(parents=True)
+            (root / "boot/firmware/config.txt").write_bytes(config.encode())
+        return root
+
+    return make
+
+
+@pytest.fixture
+def here():
+    """Return this machine as a place for a system service."""
+    installed = place(system=True)
+    return Place(True, installed.program, installed.home)
+
+
+@pytest.fixture
+def snapshot():
+    """Return a function that tells everything below a folder: files with what they hold, links, folders."""
+
+    def look(root):
+        told = {}
+        for path in sorted(root.rglob("*")):
+            name = str(path.relative_to(root))
+            told[name] = str(path.readlink()) if path.is_symlink() else path.read_bytes() if path.is_file() else None
+        return told
+
+    return look

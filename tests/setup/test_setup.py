@@ -1,0 +1,237 @@
+"""`moccasin-mat setup` below a root: shown first, written whole, taken back to the byte, nothing of anybody's lost."""
+
+import os
+import re
+
+import pytest
+
+from pi_controller.cli import main
+from pi_controller.errors import SettingsError, UsageError
+from pi_controller.setup import manifest, verb
+from pi_controller.setup.place import SetupError, place
+from pi_controller.setup.plan import plan
+from pi_controller.table.settings import Settings, load
+
+UNIT = "etc/systemd/system/moccasin-mat.service"
+RULES = "etc/udev/rules.d/60-moccasin-mat.rules"
+TABLE = "etc/moccasin-mat/table.toml"
+
+
+def setup(root, *options):
+    return verb.main(["--root", str(root), *options])
+
+
+def test_it_writes_what_it_showed_and_takes_all_of_it_back(pi, snapshot, capsys):
+    root = pi()
+    before = snapshot(root)
+    assert setup(root, "--dry-run", "--config-txt") == 0
+    told = capsys.readouterr().out
+    assert snapshot(root) == before
+    assert setup(root, "--yes", "--config-txt") == 0
+    written = snapshot(root)
+    new = {name for name, held in written.items() if held is not None} - set(before)
+    assert new == {
+        UNIT, RULES, TABLE, "etc/moccasin-mat/setup.json", "etc/sysusers.d/moccasin-mat.conf",
+        "etc/systemd/system/multi-user.target.wants/moccasin-mat.service",
+        "boot/firmware/config.txt.before-moccasin-mat",
+    }  # fmt: skip
+    shown = set(re.findall(r"^\+(?!\+\+)(.*)$", told, re.MULTILINE))
+    for name in (UNIT, RULES, TABLE):
+        assert set(written[name].decode().splitlines()) <= shown
+    assert setup(root, "--undo", "--yes") == 0
+    assert snapshot(root) == before
+
+
+@pytest.mark.parametrize("config", ["", "dtparam=audio=on", "a=1\r\n[all]\r\n", "\n\n", "# ümlaut \n"])
+def test_config_txt_comes_back_to_the_byte(pi, config):
+    root = pi(config=config)
+    assert setup(root, "--yes", "--config-txt") == 0
+    file = root / "boot/firmware/config.txt"
+    assert file.read_bytes().startswith(config.encode())
+    assert "core_freq=500\n" in file.read_text("utf-8")
+    assert setup(root, "--undo", "--yes") == 0
+    assert file.read_bytes() == config.encode()
+    assert [path.name for path in file.parent.iterdir()] == ["config.txt"]
+
+
+def test_what_was_added_to_config_txt_by_hand_stays(pi):
+    root = pi()
+    setup(root, "--yes", "--config-txt")
+    file = root / "boot/firmware/config.txt"
+    before = file.with_name("config.txt.before-moccasin-mat").read_text("utf-8")
+    file.write_text(file.read_text("utf-8") + "dtoverlay=mine\n", "utf-8")
+    assert setup(root, "--undo", "--yes") == 0
+    assert file.read_text("utf-8") == before + "dtoverlay=mine\n"
+
+
+def test_a_second_time_changes_nothing(pi, snapshot, capsys):
+    root = pi()
+    setup(root, "--yes", "--config-txt")
+    written = snapshot(root)
+    capsys.readouterr()
+    assert setup(root, "--yes") == 0
+    assert snapshot(root) == written
+    assert "as it should be" in capsys.readouterr().out
+
+
+def test_the_first_settings_are_of_the_model_and_never_written_over(pi):
+    root = pi()
+    setup(root, "--yes", "--config-txt")
+    settings = load(root / TABLE)
+    assert (settings.strips.kind, settings.strips.pin, settings.buttons.kind) == ("pi", 10, "pi")
+    assert str(settings.table.journal) == "/var/lib/moccasin-mat/table.sqlite"
+    mine = b'[table]\nname = "Hall"\njournal = "/srv/games/j.sqlite"\n[recording]\nhits = true\n'
+    (root / TABLE).write_bytes(mine)
+    setup(root, "--yes")
+    assert (root / TABLE).read_bytes() == mine
+    assert "ReadWritePaths=/srv/games\n" in (root / UNIT).read_text("utf-8")
+    assert setup(root, "--undo", "--yes") == 0
+    assert (root / TABLE).read_bytes() == mine
+
+
+def test_lights_that_would_keep_the_table_from_starting_are_left_off(pi, capsys):
+    root = pi()
+    setup(root, "--yes")
+    told = capsys.readouterr().out
+    assert "config.txt needs: dtparam=spi=on, core_freq=500, core_freq_min=500, enable_uart=1" in told
+    assert "the light strips are off" in told
+    assert load(root / TABLE).strips.kind == "none"
+    setup(root, "--yes", "--config-txt")  # asked for afterwards
+    assert "core_freq_min=500\n" in (root / "boot/firmware/config.txt").read_text("utf-8")
+
+
+def test_a_machine_that_is_no_pi_gets_a_table_without_pins(tmp_path):
+    assert setup(tmp_path, "--yes") == 0
+    assert load(tmp_path / TABLE).model_copy(update={"table": None, "recording": None}) == Settings().model_copy(
+        update={"table": None, "recording": None}
+    )
+
+
+def test_what_was_changed_by_hand_is_left_and_named(pi, capsys):
+    root = pi()
+    setup(root, "--yes")
+    (root / RULES).write_text("mine", "utf-8")
+    capsys.readouterr()
+    assert setup(root, "--status") == 0
+    assert f"changed since: /{RULES}\n" in capsys.readouterr().out
+    assert setup(root, "--undo", "--yes") == 0
+    assert f"leave, it was changed by hand: /{RULES}\n" in capsys.readouterr().out
+    assert (root / RULES).read_text("utf-8") == "mine"
+    assert not (root / UNIT).exists()
+    assert not (root / "etc/moccasin-mat").exists()
+
+
+def test_what_stood_there_before_is_put_back(pi, snapshot):
+    root = pi()
+    (root / UNIT).parent.mkdir(parents=True)
+    (root / UNIT).write_text("theirs", "utf-8")
+    before = snapshot(root)
+    setup(root, "--yes")
+    assert (root / UNIT).with_name("moccasin-mat.service.before-moccasin-mat").read_text("utf-8") == "theirs"
+    # a version that writes another unit keeps what stood there first
+    (root / UNIT).write_text("changed by hand", "utf-8")
+    setup(root, "--yes")
+    kept = (root / UNIT).with_name("moccasin-mat.service.before-moccasin-mat2")
+    assert kept.read_text("utf-8") == "changed by hand"
+    setup(root, "--undo", "--yes")
+    kept.unlink()
+    assert snapshot(root) == before
+
+
+@pytest.mark.parametrize("fails_at", range(8))
+def test_a_full_disk_leaves_no_half_file_and_can_be_taken_back(pi, snapshot, monkeypatch, fails_at):
+    root = pi()
+    before = snapshot(root)
+    real, calls = os.fsync, []
+
+    def full(number):
+        calls.append(number)
+        if len(calls) - 1 == fails_at:
+            raise OSError(28, "No space left on device")
+        real(number)
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(SetupError, match="No space left"):
+        setup(root, "--yes")
+    monkeypatch.setattr(os, "fsync", real)
+    half = {name: held for name, held in snapshot(root).items() if name not in before and held is not None}
+    wanted = {str(change.path): change for change in plan(place(system=True, root=root)).changes}
+    for name, held in half.items():
+        if name != "etc/moccasin-mat/setup.json":
+            assert held.decode() == wanted[f"/{name}"].text
+    setup(root, "--undo", "--yes")
+    left = {name for name, held in snapshot(root).items() if held is not None and name not in before}
+    assert not left
+
+
+def test_an_image_cannot_lead_out_of_itself(pi, tmp_path):
+    root = pi()
+    (tmp_path / "outside").mkdir()
+    (root / "etc").mkdir()
+    (root / "etc/udev").symlink_to(tmp_path / "outside")
+    with pytest.raises(SetupError, match="leads out of"):
+        setup(root, "--yes")
+    assert not list((tmp_path / "outside").iterdir())
+
+
+def test_settings_that_no_table_can_run_with_stop_it_before_anything_is_written(pi, snapshot):
+    root = pi()
+    (root / "etc/moccasin-mat").mkdir(parents=True)
+    (root / TABLE).write_text("[tabel]\nx = 1\n", "utf-8")
+    before = snapshot(root)
+    with pytest.raises(SettingsError, match="no such section"):
+        setup(root, "--yes")
+    assert snapshot(root) == before
+
+
+def test_nobody_to_say_yes(pi, snapshot, capsys):
+    root = pi()
+    before = snapshot(root)
+    with pytest.raises(UsageError, match="nobody is here to say yes"):
+        setup(root)
+    assert snapshot(root) == before
+
+
+@pytest.mark.parametrize(("answer", "done"), [("y", True), ("", False), ("no", False)])
+def test_it_asks(pi, monkeypatch, answer, done):
+    root = pi()
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("builtins.input", lambda _: answer)
+    if done:
+        assert setup(root) == 0
+    else:
+        with pytest.raises(SystemExit):
+            setup(root)
+    assert (root / UNIT).exists() is done
+
+
+def test_the_machine_itself_needs_root(monkeypatch, capsys):
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert main(["setup", "--yes"]) == 2
+    assert "--user" in capsys.readouterr().err
+
+
+def test_a_users_own_service_is_all_in_their_home(pi, snapshot, monkeypatch):
+    root = pi()
+    monkeypatch.setenv("HOME", "/srv/ann")
+    before = snapshot(root)
+    setup(root, "--yes", "--user")
+    new = {name for name, held in snapshot(root).items() if held is not None} - set(before)
+    assert new == {
+        f"srv/ann/.config/{name}"
+        for name in (
+            "moccasin-mat/table.toml", "moccasin-mat/setup.json", "systemd/user/moccasin-mat.service",
+            "systemd/user/default.target.wants/moccasin-mat.service",
+        )
+    }  # fmt: skip
+    assert (root / "srv/ann/.local/share/moccasin-mat").is_dir()
+    setup(root, "--undo", "--yes", "--user")
+    assert snapshot(root) == before
+
+
+def test_a_list_that_cannot_be_read_is_told(pi):
+    root = pi()
+    setup(root, "--yes")
+    (root / "etc/moccasin-mat/setup.json").write_text("{", "utf-8")
+    with pytest.raises(SetupError, match="cannot be read"):
+        manifest.undo(place(system=True, root=root))

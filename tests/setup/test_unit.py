@@ -1,0 +1,111 @@
+"""The unit: what systemd says of it, and that nothing on the way into it can break it."""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from pi_controller.setup import service
+from pi_controller.setup.place import Place, SetupError
+from pi_controller.setup.plan import closed_to_others
+from pi_controller.setup.unit import WATCHDOG_S, unit
+
+MOST_EXPOSED = 2.0
+
+
+@pytest.fixture
+def analyze():
+    """Return what runs systemd-analyze; skip without one, but fail when MOCCASIN_CI says there must be one."""
+    if shutil.which("systemd-analyze") is None:
+        if os.environ.get("MOCCASIN_CI") == "1":
+            pytest.fail("there is no systemd-analyze on the path")
+        pytest.skip("there is no systemd-analyze on the path (apt install systemd)")
+
+    def run(*words):
+        return subprocess.run(
+            ["systemd-analyze", "--no-pager", *words], capture_output=True, text=True, check=False, timeout=60
+        )
+
+    return run
+
+
+def exposure(analyze, path):
+    done = analyze("security", "--offline=true", str(path))
+    return float(re.search(r"Overall exposure level for \S+: ([\d.]+)", done.stdout)[1])
+
+
+def test_a_table_is_allowed_little(analyze, here, tmp_path):
+    path = tmp_path / "moccasin-mat.service"
+    path.write_text(unit(here, [Path("/srv/games")]), "utf-8")
+    assert exposure(analyze, path) <= MOST_EXPOSED
+    # it is the unit that makes it so: the same without its confinement is far above
+    path.write_text(re.sub(r"\nNoNewPrivileges.*?(?=\n\[Install)", "", unit(here), flags=re.DOTALL), "utf-8")
+    assert exposure(analyze, path) > 4 * MOST_EXPOSED
+
+
+@pytest.mark.parametrize("system", [True, False])
+@pytest.mark.usefixtures("analyze")
+def test_systemd_finds_nothing_wrong(here, system):
+    assert service.verified(unit(Place(system, here.program, here.home))) == []
+
+
+@pytest.mark.usefixtures("analyze")
+def test_what_systemd_finds_wrong_is_told(here):
+    found = service.verified(unit(here).replace("Type=notify", "Type=notify\nWatchdogSec=soon"))
+    assert len(found) == 1
+    assert "soon" in found[0]
+    gone = Place(True, Path("/no/such/moccasin-mat"), here.home)
+    assert any("/no/such/moccasin-mat" in line for line in service.verified(unit(gone)))
+
+
+def test_the_game_loop_is_what_is_watched(here):
+    text = unit(here)
+    for line in ("Type=notify", f"WatchdogSec={WATCHDOG_S}", "Restart=always", "StartLimitIntervalSec=0"):
+        assert f"\n{line}\n" in text
+
+
+@pytest.mark.usefixtures("analyze")
+def test_a_path_with_spaces_and_percents_stays_one_word(tmp_path):
+    program = tmp_path / "a b%n" / "moccasin-mat"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n", "utf-8")
+    program.chmod(0o755)
+    assert service.verified(unit(Place(True, program, tmp_path))) == []
+
+
+@pytest.mark.parametrize("name", ["a\nExecStartPre=rm", "a'b", 'a"b', "a\\b", "$HOME"])
+def test_a_path_that_no_unit_can_hold_is_refused(name):
+    with pytest.raises(SetupError, match="cannot stand in a unit"):
+        unit(Place(True, Path("/opt") / name, Path("/srv/ann")))
+
+
+def test_what_lies_at_home_may_be_read_there_and_else_nothing(here):
+    def at(program):
+        return unit(Place(True, Path(program), here.home))
+
+    assert "\nProtectHome=read-only\n" in at(Path("/", "home", "ann", "venv/bin/moccasin-mat"))
+    assert "\nProtectHome=yes\n" in at("/opt/moccasin-mat/bin/moccasin-mat")
+
+
+def test_a_users_own_service_asks_for_nothing_that_needs_root(here):
+    text = unit(Place(False, here.program, here.home))
+    for word in ("User=", "DeviceAllow", "ProtectSystem", "CapabilityBoundingSet", "SupplementaryGroups"):
+        assert word not in text
+    assert "NoNewPrivileges=yes" in text
+
+
+def test_a_program_that_the_services_user_cannot_reach_is_told():
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own are closed to others
+        home = Path(folder) / "ann"
+        (home / "bin").mkdir(parents=True)
+        for name in ("python", "moccasin-mat"):
+            (home / "bin" / name).touch(mode=0o755)
+        assert closed_to_others(home / "bin/moccasin-mat") == Path(folder)
+        Path(folder).chmod(0o755)
+        assert closed_to_others(home / "bin/moccasin-mat") is None
+        home.chmod(0o700)
+        assert closed_to_others(home / "bin/moccasin-mat") == home

@@ -1,0 +1,212 @@
+"""What systemd hears of a table: ready when it has stepped, fed while the loop turns, silent when it hangs."""
+
+import os
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from itertools import pairwise
+from types import SimpleNamespace
+
+import pytest
+
+from pi_controller.drivers.notify import FEEDS, Notifier, from_environment
+from pi_controller.errors import JournalError
+from pi_controller.run import condition, drive
+
+SETTINGS = """
+[table]
+name = "Hall"
+journal = "{folder}/j.sqlite"
+[teams]
+a = "Upper"
+[board]
+port = "none"
+[web]
+port = 0
+"""
+CONFINED = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None)
+libc.prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
+libc.prctl(65, 1, 0, 0, 0)  # PR_SET_MDWE, from Linux 6.3 on
+os.umask(0o027)
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+"""
+"""Runs Python as the unit has it: no new privileges, no memory both written and executed, its umask."""
+
+
+@pytest.fixture
+def manager(tmp_path):
+    """Return the service manager's end: a socket; `heard(wait_s)` gives the next word, or None."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as end:
+        path = str(tmp_path / "notify")
+        end.bind(path)
+
+        def heard(wait_s=0.0):
+            end.settimeout(wait_s)
+            try:
+                return end.recv(1000).decode()
+            except (BlockingIOError, TimeoutError):
+                return None
+
+        yield SimpleNamespace(path=path, heard=heard, all=lambda: list(iter(heard, None)))
+
+
+def test_the_watchdog_is_fed_as_often_as_needed_and_no_oftener(manager):
+    notifier = Notifier(manager.path, watchdog_s=10.0)
+    for n in range(3000):  # thirty seconds
+        notifier.feed(n / 100)
+    assert manager.all() == ["WATCHDOG=1"] * 3 * FEEDS
+    notifier.close()
+
+
+def test_what_did_not_change_is_not_said_again(manager):
+    notifier = Notifier(manager.path)
+    for line in ("one", "one", "two"):
+        notifier.ready()
+        notifier.feed(1.0)
+        notifier.status(line)
+    notifier.stopping()
+    assert manager.all() == ["READY=1", "STATUS=one", "STATUS=two", "STOPPING=1"]
+    notifier.close()
+
+
+def test_what_could_not_be_said_is_said_later(manager, tmp_path):
+    notifier = Notifier(str(tmp_path / "later"), watchdog_s=10.0)
+    notifier.ready()
+    notifier.feed(0.0)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as late:
+        late.bind(str(tmp_path / "later"))
+        notifier.ready()
+        notifier.feed(0.01)
+        assert [late.recv(100), late.recv(100)] == [b"READY=1", b"WATCHDOG=1"]
+    notifier.close()
+
+
+def test_an_abstract_socket():
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as end:
+        end.bind(f"\0moccasin-{os.getpid()}")
+        notifier = from_environment({"NOTIFY_SOCKET": f"@moccasin-{os.getpid()}"})
+        notifier.ready()
+        assert end.recv(100) == b"READY=1"
+        notifier.close()
+
+
+@pytest.mark.parametrize(
+    ("told", "feeds"),
+    [
+        ({"WATCHDOG_USEC": "1000000"}, 1),
+        ({"WATCHDOG_USEC": "1000000", "WATCHDOG_PID": "7"}, 1),
+        ({"WATCHDOG_USEC": "1000000", "WATCHDOG_PID": "8"}, 0),
+        ({"WATCHDOG_USEC": "soon"}, 0),
+        ({}, 0),
+    ],
+)
+def test_the_watchdog_is_fed_where_one_is_asked_for(manager, told, feeds):
+    notifier = from_environment({"NOTIFY_SOCKET": manager.path, **told}, pid=7)
+    notifier.feed(1.0)
+    assert manager.all() == ["WATCHDOG=1"] * feeds
+    notifier.close()
+
+
+class Table:
+    """A daemon whose step can be made to hang."""
+
+    port = listener = None
+
+    def __init__(self):
+        self.table = SimpleNamespace(halted=None, view=None)
+        self.steps = 0
+        self.hang, self.hangs, self.go_on = threading.Event(), threading.Event(), threading.Event()
+
+    def step(self, t):
+        self.steps += 1
+        if self.hang.is_set():
+            self.hangs.set()
+            assert self.go_on.wait(20)
+
+
+def test_a_loop_that_hangs_feeds_no_watchdog(manager):
+    table, stop, now = Table(), threading.Event(), [0.0]
+    notifier = Notifier(manager.path, watchdog_s=10.0)
+
+    def clock():
+        now[0] += 0.1
+        return now[0]
+
+    loop = threading.Thread(target=drive, args=(table, clock, queue.SimpleQueue(), stop, None, notifier))
+    loop.start()
+    assert [manager.heard(20) for _ in range(3)] == ["READY=1", "WATCHDOG=1", "STATUS=a table without a board"]
+    assert manager.heard(20) == "WATCHDOG=1"
+    table.hang.set()
+    assert table.hangs.wait(20)
+    manager.all()
+    now[0] += 1000.0  # the watchdog's time is long over
+    assert manager.heard(0.3) is None
+    assert loop.is_alive()
+    table.hang.clear()
+    table.go_on.set()
+    assert manager.heard(20) == "WATCHDOG=1"
+    stop.set()
+    loop.join(20)
+    assert manager.all()[-1] == "STOPPING=1"
+    notifier.close()
+
+
+def test_the_status_tells_nothing_of_people_or_a_hide():
+    table = Table()
+    table.listener = SimpleNamespace(session=SimpleNamespace(up=True))
+    assert condition(table) == "the board is connected"
+    table.listener.session.up = False
+    assert condition(table) == "no board is connected; looking for it"
+    table.table.halted = JournalError("journal /srv/ann/j.sqlite: disk full")
+    assert condition(table) == "play is stopped: the journal cannot be written"
+
+
+def test_the_daemon_tells_systemd_how_it_is_from_start_to_end(manager, tmp_path):
+    settings = tmp_path / "table.toml"
+    settings.write_text(SETTINGS.format(folder=tmp_path), "utf-8")
+    process = subprocess.Popen(
+        [sys.executable, "-c", CONFINED, "-m", "pi_controller", "run", "--settings", str(settings)],
+        env=os.environ | {"NOTIFY_SOCKET": manager.path, "WATCHDOG_USEC": "400000", "PYTHONFAULTHANDLER": "1"},
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        said = [manager.heard(60)]
+        fed = []
+        while len(fed) < 12:
+            said.append(manager.heard(20))
+            if said[-1] == "WATCHDOG=1":
+                fed.append(time.monotonic())
+        assert said[:3] == ["READY=1", "WATCHDOG=1", "STATUS=a table without a board"]
+        assert set(said[3:]) == {"WATCHDOG=1"}
+        gaps = sorted(late - early for early, late in pairwise(fed))
+        assert gaps[len(gaps) // 2] < 0.2  # half of the watchdog's time; busy machines have late ones
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+        assert manager.all()[-1] == "STOPPING=1"
+    finally:
+        process.kill()
+        process.communicate()
+    assert (tmp_path / "j.sqlite").stat().st_mode & 0o777 == 0o640
+
+
+def test_nothing_the_table_needs_makes_memory_that_is_written_and_executed():
+    code = (
+        "import mmap, sys, numpy, scipy.signal, scipy.optimize, scipy.sparse.linalg, ctypes\n"
+        "ctypes.CFUNCTYPE(ctypes.c_int)(lambda: 3)()\n"
+        "assert scipy.optimize.linprog([1, 1], A_ub=[[-1, -1]], b_ub=[-1]).status == 0\n"
+        "try:\n"
+        "    mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)\n"
+        "except PermissionError:\n"
+        "    sys.exit(0)\n"
+        "sys.exit(77)"
+    )
+    done = subprocess.run([sys.executable, "-c", CONFINED, "-c", code], check=False, timeout=60)
+    if done.returncode == 77:
+        pytest.skip("this kernel cannot deny it by prctl (before 6.3)")
+    assert done.returncode == 0
