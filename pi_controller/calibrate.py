@@ -100,6 +100,7 @@ def main(argv: Sequence[str]) -> int:
     parser = Parser("calibrate", "Measure the mat step by step and keep what was found. Ctrl-C changes nothing.")
     parser.add_argument("--settings", metavar="FILE", help="the table's settings; the profile is kept in their folder")
     parser.add_argument("--profile", metavar="NAME", help="its name (default: the settings' own, else mat)")
+    parser.add_argument("--mat", choices=["a", "b"], default="a", help='which, where [mat] seats = "each" (default: a)')
     parser.add_argument("--web", action="store_true", help="also show the walk on a page, where the settings put it")
     parser.add_argument(
         "--sim", nargs="?", const="", metavar="FAULT", help="walk on a simulated mat, with somebody simulated beside it"
@@ -107,25 +108,35 @@ def main(argv: Sequence[str]) -> int:
     args = parser.parse_args(argv)
     faults = [parse(args.sim)] if args.sim else []
     settings = load(Path(args.settings)) if args.settings else Settings()
-    usual = settings.board.profile or "mat" if args.sim is None else "simulated"  # that one is for no real mat
+    section, usual = "board", "mat"
+    if args.mat == "b":
+        settings, section, usual = _before_b(settings), "board_b", "mat-b"
+    usual = settings.board.profile or usual if args.sim is None else "simulated"  # that one is for no real mat
     name = profiles.check_name(args.profile or usual)
     folder = Path(args.settings or ".").parent
     if args.sim is None:
-        _may(settings)
+        _may(settings, section)
     with ExitStack() as stack:
         walk = Walk(settings.strikes.detector(), settings.strikes.sensor)
         publish = _page(settings, stack) if args.web else None
         source = _source(settings, faults, stack, sim=args.sim is not None)
         _drive(walk, source, publish, lambda: _keep(walk, folder, name))
     if walk.passed and settings.board.profile != name:
-        print(f'a table uses it with [board] profile = "{name}" in its settings')
+        print(f'a table uses it with [{section}] profile = "{name}" in its settings')
     return 0 if walk.passed else 1
 
 
-def _may(settings: Settings) -> None:
+def _before_b(settings: Settings) -> Settings:
+    if settings.mat.seats != "each":
+        raise UsageError("these settings are for a table with one mat", 'set [mat] seats = "each", or leave --mat out')
+    return settings.before_b
+
+
+def _may(settings: Settings, section: str) -> None:
     """Raise `UsageError` where there is no board to look at, or a bead that must not be looked for."""
     if settings.board.port == "none":
-        raise UsageError("these settings are for a table without a board", 'set [board] port = "auto"')
+        todo = 'set [board] port = "auto"' if section == "board" else f"name its port in [{section}]"
+        raise UsageError("these settings are for a table without a board", todo)
     if hide_open(settings.table.journal):
         raise UsageError(
             f"a game is under way in {settings.table.journal}: the mat is not looked at now",

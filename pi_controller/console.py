@@ -1,12 +1,14 @@
 """The judge's words at the terminal: one line, one call. A table can be played with nothing else.
 
-toss A        hit / found / missed      answer 2        again        undo
-foul hider no_bead [last]               foul hitter time
+toss A        hit / found / missed      answer 2        again        undo        replace found 2
+foul hider no_bead [last]               foul hitter time             hidden
+sensors off the drums                   clock stop                   protest B his sleeve        ruling denied seen
+set long.A=8 middle=8; a stick had rolled away
 
 Any game takes its actions as its record writes them (`pi_controller.record.forms`): `guess left inside`, `throw 3`. A
 throw takes one touch a piece: the first letter of each piece that shows red (bageswin: w f k b), of each moon and each
 white (plum stones: m w), the number of marked faces (patol), or 0 for none. A guess whose bones the mat has read needs
-no more than its signal: `guess left`.
+no more than its signal: `guess left`. `set` says what is otherwise than the table has it, under the score sheet's keys.
 """
 
 from __future__ import annotations
@@ -17,23 +19,42 @@ from typing import TYPE_CHECKING, Any
 from pi_controller.errors import MatError, UsageError
 from pi_controller.games.bageswin import PIECES
 from pi_controller.games.base import IllegalActionError, InvalidActionError
+from pi_controller.games.restoring import changed
 from pi_controller.games.wording import nearest
 from pi_controller.record.forms import FORMS, said, spoken
 from pi_controller.record.model import RecordError
 from pi_controller.record.values import scan
-from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeCall, JudgeHideAgain, JudgeUndo
+from pi_controller.referee.judge import (
+    JudgeAction,
+    JudgeAnswer,
+    JudgeCall,
+    JudgeClock,
+    JudgeHidden,
+    JudgeHideAgain,
+    JudgeProtest,
+    JudgeReplace,
+    JudgeRuling,
+    JudgeSensors,
+    JudgeSet,
+    JudgeUndo,
+)
 from pi_controller.referee.story import HAMPA_APENA
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from pi_controller.games.base import Game, Json
     from pi_controller.table.table import Table
 
-HELP = """The judge can type: toss A | toss B | found [PAD] | missed [PAD] | foul hider KIND [last] | foul hitter KIND
-                    answer CHOICE | again (the hide starts over) | undo [REASON]"""
+_OF_THE_TABLE = """
+                    replace LINE (undo, and this in its place) | hidden (the hiders are ready)
+                    sensors off|on [REASON] | clock stop|go [REASON]
+                    protest A|B [TEXT] | ruling upheld|denied|play_on REASON
+                    set KEY=VALUE ... ; REASON (what stands otherwise, by the score sheet's keys: long.A=8 middle=8)"""
+HELP = f"""The judge can type: toss A | toss B | found [PAD] | missed [PAD] | foul hider KIND [last] | foul hitter KIND
+                    answer CHOICE | again (the hide starts over) | undo [REASON]{_OF_THE_TABLE}"""
 """What can be typed where the mat plays along."""
-_OTHER_WORDS = "                    undo [REASON] | help (examples of what can be typed now)"
+_OTHER_WORDS = f"                    undo [REASON] | help (examples of what can be typed now){_OF_THE_TABLE}"
 _FLAGS = {"block", "mirror"}
 """What a guess of slahal may be beside its signal."""
 _LETTERS = {
@@ -45,10 +66,11 @@ _STEPS = 12
 """So far into a game all its words have come up: eight players start before the first throw of patol."""
 
 
-def understand(line: str, t: float, game: Game[Any]) -> JudgeCall:
+def understand(line: str, t: float, game: Game[Any], sheet: Mapping[str, Json] | None = None) -> JudgeCall:
     """Return the call that `line` makes at time `t`; raises `UsageError` for a line that makes none.
 
-    What is returned is an action of `game`; whether it is allowed now is the table's to say.
+    What is returned is an action of `game`; whether it is allowed now is the table's to say. `sheet` is how the table
+    stands, the opening if it is None: what `set` does not name stays so.
     """
     line = line.encode("utf-8", "replace").decode()  # the journal cannot keep bytes that the terminal did not decode
     match line.split():
@@ -58,9 +80,44 @@ def understand(line: str, t: float, game: Game[Any]) -> JudgeCall:
             return JudgeHideAgain(t)
         case ["undo", *reason]:
             return JudgeUndo(t, " ".join(reason))
+        case ["replace", *words] if words:
+            return JudgeReplace(t, _said(line.split(maxsplit=1)[1], game))
+        case ["set", *words] if words:
+            return _set(line, t, game, sheet)
         case words:
-            action = _short(game.name, words) or _action(line, game)
-            return JudgeAction(t, action)
+            return _of_table(words, t) or JudgeAction(t, _said(line, game))
+
+
+def _set(line: str, t: float, game: Game[Any], sheet: Mapping[str, Json] | None) -> JudgeSet:
+    """Return the call that sets the table as it stands but for what `line` names; raises `UsageError`."""
+    try:
+        tokens, reason = scan(line)
+        changes = [(token.key or token.word or token.tag, token.value) for token in tokens[1:]]
+        now = game.sheet(game.opening()) if sheet is None else sheet
+        return JudgeSet(t, changed(now, changes), reason)
+    except (RecordError, InvalidActionError) as error:
+        raise UsageError(
+            f"{line.strip()[:60]!r} is nothing the judge can say: {error.what}", "set long.A=8 middle=8; why"
+        ) from error
+
+
+def _of_table(words: list[str], t: float) -> JudgeCall | None:
+    """Return what is said of the table itself, or None where it is something else."""
+    match words:
+        case ["hidden"]:
+            return JudgeHidden(t)
+        case ["sensors", "on" | "off" as way, *reason]:
+            return JudgeSensors(t, way == "on", " ".join(reason))
+        case ["clock", "go" | "stop" as way, *reason]:
+            return JudgeClock(t, way == "go", " ".join(reason))
+        case ["protest", "A" | "a", *text]:
+            return JudgeProtest(t, "A", " ".join(text))
+        case ["protest", "B" | "b", *text]:
+            return JudgeProtest(t, "B", " ".join(text))
+        case ["ruling", "upheld" | "denied" | "play_on" as ruling, *reason]:
+            return JudgeRuling(t, ruling, " ".join(reason))
+        case _:
+            return None
 
 
 def say(table: Table, line: str, t: float) -> str:
@@ -70,7 +127,7 @@ def say(table: Table, line: str, t: float) -> str:
     if line.strip() == "help":
         return help_now(table)
     try:
-        table.judge(understand(line, t, table.game))
+        table.judge(understand(line, t, table.game, table.game.sheet(table.story.state)))
     except MatError as error:
         return str(error)
     return "so it stands"
@@ -89,6 +146,11 @@ def help_now(table: Table) -> str:
     if table.game.name == HAMPA_APENA or not now:
         return help_for(table.game)
     return f"Now the judge can type, for example: {' | '.join(_lines(table.game, now))}\n{_OTHER_WORDS}"
+
+
+def _said(line: str, game: Game[Any]) -> dict[str, Json]:
+    """Return the action of `game` that `line` says; raises `UsageError`."""
+    return _short(game.name, line.split()) or _action(line, game)
 
 
 def _short(game: str, words: list[str]) -> dict[str, Json] | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from pi_controller.drivers.ports import StripError
 from pi_controller.ground import Ground
-from pi_controller.link.messages import Piezo, Touch
+from pi_controller.link.messages import BoardEvent, Piezo, Touch
 from pi_controller.link.source import listening
 from pi_controller.mat.events import Button
 from pi_controller.show.lights import frame
@@ -156,6 +156,9 @@ class Daemon:
             elif isinstance(message, Piezo):
                 # should the touch strips be dead, the board's samples tell a little later that it lives
                 self._felt[mat] = max(self._felt[mat], message.t - NO_TOUCH_S)
+            elif isinstance(message, BoardEvent) and message.public:
+                which = f"mat {'AB'[mat]}: " if len(self.listeners) > 1 else ""
+                log.log(logging.INFO if message.good else logging.WARNING, "%s%s", which, message.line)
         for observer in self.observers:
             observer.took(self._now, messages, self.table.listens)
         events = self._ground.feed(messages, mat)

@@ -38,9 +38,16 @@ class SettingsError(MatError, ValueError):
 
 
 class PortError(MatError, OSError):
-    """The board's port cannot be opened, read or written."""
+    """The board's port cannot be opened, read or written.
+
+    `public` says all of it in one line, for the journal and the pages: it is given where `what` or `todo` names a path.
+    """
 
     code = "port"
+
+    def __init__(self, what: str, todo: str = "", public: str = "") -> None:
+        super().__init__(what, todo)
+        self.public = public or (f"{what}: {todo}" if todo else what)
 
 
 class JournalError(MatError, RuntimeError):

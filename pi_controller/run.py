@@ -16,6 +16,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.console import Console
+
 from pi_controller.arguments import Parser
 from pi_controller.calibration.profile import load as read_profile
 from pi_controller.console import help_for, say
@@ -33,10 +35,13 @@ from pi_controller.pinmap import pinmap
 from pi_controller.recording.watching import observers
 from pi_controller.referee.referees import referee_for
 from pi_controller.sensing import feel_for
+from pi_controller.show.i18n import chosen
 from pi_controller.show.terminal import render_text
+from pi_controller.table.backup import Backup
 from pi_controller.table.journal import Journal
 from pi_controller.table.settings import Settings, load
 from pi_controller.table.table import Table, journalled_game
+from pi_controller.voice.at_table import heard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,6 +52,7 @@ if TYPE_CHECKING:
     from pi_controller.link.source import Source
     from pi_controller.mat.feel import Feel
     from pi_controller.show.odds_bar import OddsBar
+    from pi_controller.table.desk import Desk
     from pi_controller.table.view import View
     from pi_controller.web.server import WebServer
 
@@ -59,7 +65,7 @@ def main(argv: Sequence[str]) -> int:
     parser = Parser("run", "Run a table: the board, the buttons, the strips, the live page. Ctrl-C stops it.")
     parser.add_argument("--settings", metavar="FILE", help="the table's settings (default: those of check-settings)")
     args = parser.parse_args(argv)
-    settings = load(Path(args.settings)) if args.settings else Settings()
+    settings = in_language(load(Path(args.settings)) if args.settings else Settings())
     folder = Path(args.settings or ".").parent
     second = before_b(settings, folder)
     settings, profile = profiled(settings, folder)
@@ -72,11 +78,13 @@ def main(argv: Sequence[str]) -> int:
         table = open_table(settings, opened_at)
         stack.callback(table.journal.close)
         bar = odds_bar(settings, table.game)
-        publish, server = _web(settings, table.view, bar)
+        publish, server, desk = _web(settings, table, bar, clock, stack)
         if server is not None:
             server.start()
             stack.callback(server.stop)
             print(f"live page: {server.url}", flush=True)
+            _invite(server)
+        publish = heard(settings.voice, table.view, publish, stack)
         source, strip = lights(settings, board(settings, clock))
         daemon = Daemon(
             table,
@@ -88,17 +96,23 @@ def main(argv: Sequence[str]) -> int:
             second=second,
         )
         stack.callback(daemon.close)
-        daemon.observers += observers(settings, table, opened_at, stack)
+        daemon.observers += [*observers(settings, table, opened_at, stack), *backup(settings, stack)]
         lines = _console(table) if sys.stdin.isatty() else queue.SimpleQueue[str]()
         service = from_environment()
         stack.callback(service.close)
-        drive(daemon, clock, lines, stop, bar, service)
+        drive(daemon, clock, lines, stop, bar, service, desk, settings.web.language)
     return 0
+
+
+def in_language(settings: Settings) -> Settings:
+    """Return the settings with their language by its code, where they name its catalogue. Raises `SettingsError`."""
+    web = settings.web.model_copy(update={"language": chosen(settings.web.language)})
+    return settings.model_copy(update={"web": web})
 
 
 def open_table(settings: Settings, t: float) -> Table:
     """Return the table of `settings` on its journal, fresh or resumed; raises `MatError`."""
-    journal = Journal(settings.table.journal)
+    journal = Journal(settings.table.journal, created=t)
     try:
         rules = journalled_game(journal, game(settings.game.name, settings.game.options))
         referee = referee_for(rules, settings.referee_settings(rules.settings), secrets.token_bytes)
@@ -129,13 +143,22 @@ def before_b(settings: Settings, folder: Path) -> tuple[Feel, Source | Callable[
     """Return the feel and the board of the mat before B, where each team has one. Raises `ProfileError`."""
     if settings.mat.seats != "each":
         return None
-    settings, profile = profiled(settings.model_copy(update={"board": settings.board_b}), folder)
+    settings, profile = profiled(settings.before_b, folder)
     return feel(settings, profile), board(settings)
 
 
 def feel(settings: Settings, profile: Profile | None = None) -> Feel:
     """Return the feel of the mat as `settings` want it."""
     return feel_for(settings.game.name, settings.strikes.detector(), profile)
+
+
+def backup(settings: Settings, stack: ExitStack) -> list[Backup]:
+    """Return who keeps a copy of the journal, where the settings name a folder for it; `stack` closes it."""
+    if not settings.backup.folder:
+        return []
+    keeper = Backup(settings.table.journal, Path(settings.backup.folder), settings.backup.every_s)
+    stack.callback(keeper.close)
+    return [keeper]
 
 
 def board(settings: Settings, clock: Callable[[], float] = time.monotonic) -> Source | Callable[[], Port] | None:
@@ -193,15 +216,41 @@ def odds_bar(settings: Settings, rules: Game[Any]) -> OddsBar | None:
         return None
 
 
-def _web(settings: Settings, view: View, bar: OddsBar | None) -> tuple[Callable[[View], None] | None, WebServer | None]:
+def _web(
+    settings: Settings, table: Table, bar: OddsBar | None, clock: Callable[[], float], stack: ExitStack
+) -> tuple[Callable[[View], None] | None, WebServer | None, Desk | None]:
     if not settings.web.enabled:
-        return None, None
-    from pi_controller.web.feed import Feed  # noqa: PLC0415 - a table without pages needs no web server
+        return None, None, None
+    from pi_controller.web.address import Pages, serves_others  # noqa: PLC0415 - a table without pages needs no server
+    from pi_controller.web.feed import Feed  # noqa: PLC0415
     from pi_controller.web.server import WebServer  # noqa: PLC0415
 
-    feed = Feed(bar.of if bar else None)
-    feed.publish(view)
-    return feed.publish, WebServer(feed, settings.web.host, settings.web.port)
+    web = settings.web
+    feed = Feed(bar.of if bar else None, clock=clock)
+    feed.publish(table.view)
+    desk, more = None, []
+    if web.judges:
+        from pi_controller.web.judging import judging, welcome  # noqa: PLC0415
+
+        judges = judging(settings, table, feed, clock)
+        stack.callback(judges.people.close)
+        desk, more = judges.desk, judges.routes
+        if said := welcome(judges, shows=sys.stdout.isatty()):
+            print(said, flush=True)
+    pages = Pages(web.address, web.event, settings.table.name, web.words, serves_others(web.host))
+    server = WebServer(feed, web.host, web.port, hosts=web.hosts, language=web.language, more=more, pages=pages)
+    return feed.publish, server, desk
+
+
+def _invite(server: WebServer) -> None:
+    """Say where phones find the page, in a terminal with a code to point a camera at."""
+    from pi_controller.web.address import addresses, blocks  # noqa: PLC0415 - a table without pages draws no codes
+
+    found = addresses(server.pages, server.port)
+    if found:
+        print("for phones: " + " or ".join(f"{one}/" for one in found), flush=True)
+    if found and sys.stdout.isatty():
+        Console().print(blocks(f"{found[0]}/"))
 
 
 def _clock() -> Callable[[], float]:
@@ -229,6 +278,8 @@ def drive(
     stop: threading.Event,
     bar: OddsBar | None,
     service: Notifier,
+    desk: Desk | None = None,
+    language: str = "en",
 ) -> None:
     """Step the table until `stop` is set. Only a step that came to its end feeds the `service`'s watchdog."""
     shown: View | None = None
@@ -238,11 +289,13 @@ def drive(
             service.ready()
             service.feed(t)
             service.status(condition(daemon))
+            if desk is not None:
+                desk.serve(daemon.table, clock(), condition(daemon))
             while not lines.empty():
                 print(say(daemon.table, lines.get(), clock()))
             if daemon.table.view is not shown and sys.stdout.isatty():
                 shown = daemon.table.view
-                print(render_text(shown, chances=bar.of(shown) if bar else None), flush=True)
+                print(render_text(shown, language=language, chances=bar.of(shown) if bar else None), flush=True)
             if daemon.port is None:
                 stop.wait(IDLE_S)
             else:

@@ -5,12 +5,31 @@ import pytest
 from pi_controller.console import HELP, help_for, say, understand
 from pi_controller.errors import UsageError
 from pi_controller.games import registry
-from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
+from pi_controller.record.course import Course
+from pi_controller.record.reading import read
+from pi_controller.record.writing import write
+from pi_controller.referee.judge import (
+    JudgeAction,
+    JudgeAnswer,
+    JudgeClock,
+    JudgeHidden,
+    JudgeHideAgain,
+    JudgeProtest,
+    JudgeReplace,
+    JudgeRuling,
+    JudgeSensors,
+    JudgeSet,
+    JudgeUndo,
+)
 from pi_controller.referee.referee import Referee
+from pi_controller.referee.referees import referee_for
+from pi_controller.table.fold import fold
 from pi_controller.table.journal import Journal
+from pi_controller.table.record import kept_in
 from pi_controller.table.table import Table
 
 DAKOTA = registry.game("dakota")
+OPENING = DAKOTA.sheet(DAKOTA.opening())
 
 
 @pytest.mark.parametrize(
@@ -27,6 +46,18 @@ DAKOTA = registry.game("dakota")
         ("answer play_on", JudgeAnswer(1.0, "play_on")),
         ("again", JudgeHideAgain(1.0)),
         ("undo a slip of the tongue", JudgeUndo(1.0, "a slip of the tongue")),
+        ("replace found 2", JudgeReplace(1.0, {"do": "hit", "found": True, "pad": 2})),
+        ("replace foul hider no_bead", JudgeReplace(1.0, {"do": "foul", "by": "hider", "kind": "no_bead"})),
+        ("hidden", JudgeHidden(1.0)),
+        ("sensors off the drums", JudgeSensors(1.0, on=False, reason="the drums")),
+        ("sensors on", JudgeSensors(1.0, on=True)),
+        ("clock stop", JudgeClock(1.0, running=False)),
+        ("clock go they are back", JudgeClock(1.0, running=True, reason="they are back")),
+        ("protest A", JudgeProtest(1.0, "A")),
+        ("protest b his sleeve", JudgeProtest(1.0, "B", "his sleeve")),
+        ("ruling play_on decided later", JudgeRuling(1.0, "play_on", "decided later")),
+        ("ruling denied", JudgeRuling(1.0, "denied", "")),
+        ("set short.A=1; it was won", JudgeSet(1.0, OPENING | {"short": {"A": 1, "B": 0}}, "it was won")),
     ],
 )
 def test_what_can_be_said(line, call):
@@ -34,7 +65,12 @@ def test_what_can_be_said(line, call):
 
 
 @pytest.mark.parametrize(
-    "line", ["toss C", "hit", "found three", "found 3 4", "foul", "answer", "answer a b", "\x00", "; x"]
+    "line",
+    [
+        *("toss C", "hit", "found three", "found 3 4", "foul", "answer", "answer a b", "\x00", "; x", "replace"),
+        *("hidden 2", "sensors", "sensors maybe", "clock", "protest", "protest C", "ruling", "ruling perhaps x"),
+        "replace undo",
+    ],
 )
 def test_what_cannot(line):
     with pytest.raises(UsageError) as refused:
@@ -57,6 +93,93 @@ def test_a_game_without_sensors(table):
         if table.view.phase == "over":
             break
     assert table.view.winner == "A"
+
+
+def test_the_judge_says_how_the_table_goes_on(table):
+    assert say(table, "toss A", 1.0) == "so it stands"
+    assert "a reason is needed" not in say(table, "protest B his sleeve", 2.0)
+    assert "play stands until the protest is decided" in say(table, "hidden", 3.0)
+    assert "a reason is needed" in say(table, "ruling denied", 4.0)
+    assert say(table, "ruling denied seen by all", 5.0) == "so it stands"
+    assert say(table, "hidden", 6.0) == "so it stands"
+    assert table.view.phase == "hit"
+    assert say(table, "missed 1", 7.0) == "so it stands"
+    assert say(table, "replace found 1", 8.0) == "so it stands"
+    assert table.view.hider == "B"
+    assert "the clock runs already" in say(table, "clock go", 9.0)
+    assert say(table, "clock stop", 10.0) == say(table, "sensors off", 11.0) == "so it stands"
+    assert (table.view.sensors, table.view.paused) == (False, 10.0)
+
+
+def test_a_table_is_set_by_what_is_otherwise(table):
+    assert say(table, "toss A", 1.0) == "so it stands"
+    assert say(table, "set long.A=6 middle=14; a stick had rolled away", 2.0) == "so it stands"
+    assert (table.view.long, table.view.middle, table.view.phase) == ({"A": 6, "B": 0}, 14, "hide")
+    assert say(table, "undo", 3.0) == "so it stands"
+    assert table.view.long == {"A": 4, "B": 0}
+    before = table.view
+    assert "a reason is needed" in say(table, "set long.A=6 middle=14", 4.0)
+    assert "add up to 22, not 20" in say(table, "set long.A=6; why", 5.0)
+    assert "the score sheet has no 'wide.A'" in say(table, "set wide.A=6; why", 6.0)
+    assert "there is no 'all'" in say(table, "set all; why", 7.0)
+    assert "nothing the judge can say" in say(table, "set", 8.0)
+    assert "is no value" in say(table, 'set long="; why', 9.0)
+    assert table.view is before
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "instead", "set_to"),
+    [
+        ("dakota", "toss A", "toss B", "long.A=6 long.B=0 middle=14 hider=A"),
+        ("ojibwe", "toss A", "toss B", "counters.A=6 pool=14"),
+        ("slahal", "duel A yes B no", "duel A no B yes", "live.A=4 dead.A=1"),
+        ("bageswin", "bb", "bbb", "players.0.sticks=60 players.1.sticks=40"),
+        ("plum_stone", "lot A", "lot B", "counters.A=6 pile=94"),
+        ("patol", "start A north sunwise", "start A south against", "horses.0.river=east"),
+    ],
+)
+def test_a_judge_rules_in_every_game(name, line, instead, set_to, tmp_path):
+    """Undo, replace, set, a protest: typed at the terminal, and told again by the record of the journal."""
+    game = registry.game(name)
+    path = tmp_path / "j.sqlite"
+    with Journal(path) as journal:
+        table = Table(journal, game, {"A": "A", "B": "B"}, referee_for(game, None, bytes))
+        opening = table.story.state
+
+        def stands(line, t):
+            assert say(table, line, t) == "so it stands", line
+            assert table.story == fold(game, journal.read())
+            return table.story.state
+
+        one = stands(line, 1.0)
+        assert stands("undo misread", 2.0) == opening != one
+        assert stands(line, 3.0) == one
+        two = stands(f"replace {instead}", 4.0)
+        assert two == game.play(opening, understand(instead, 0.0, game).action)[0] != one
+        assert (stands("protest B he looked", 5.0), table.view.held) == (two, True)
+        for refused in (line, "again", "answer play_on"):
+            assert "play stands until the protest is decided" in say(table, refused, 6.0)
+        assert stands("ruling play_on it is decided later", 7.0) == two
+        assert not table.view.held
+        three = stands(f"set {set_to}; counted again", 8.0)
+        assert three not in (one, two, opening)
+        assert table.view.protest == "B"
+        assert stands("undo", 9.0) == two
+        assert stands("undo", 9.1) == one, "what was replaced counts again"
+        stands(f"set {set_to}; it was right", 9.5)
+        stands("ruling upheld seen by all", 10.0)
+        assert (table.view.protest, table.view.held) == ("", False)
+        sheet = game.sheet(table.story.state)
+    text = write(kept_in(str(path)))
+    for told in ("protests, play stands", "the protest is open still", "the protest is upheld", "it was right"):
+        assert told in text
+    assert "he looked" not in text, "the words of a protest are for the judges"
+    record = read(text.encode())
+    assert record.faults == []
+    course = Course(game)
+    for move in record.moves():
+        course.play(move.action)
+    assert course.sheet == sheet
 
 
 def test_a_refused_line_says_why_and_changes_nothing(table):

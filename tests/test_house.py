@@ -81,6 +81,7 @@ def test_the_wheel_carries_the_firmware_the_pin_map_and_the_pages(tmp_path):
         "pi_controller/_hardware/pinmap.toml",
         "pi_controller/link/wire.py",
         "pi_controller/py.typed",
+        *(f"pi_controller/show/locale/{name}" for name in ("moccasin_mat.pot", "dak.po", "oj.po", "LANGUAGES.md")),
     }
     assert needed <= names
     assert any(name.startswith("pi_controller/web/") and name.endswith(".css") for name in names)

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 
 
-def _input(v: Values, y: float = 0.0) -> tuple[float, float]:
-    """Draw the piezo input and return where its clamped node is."""
-    p = v.piezo
+def _input(v: Values, rest: str) -> tuple[float, float]:
+    """Draw the piezo input and return where its clamped node is; `rest` labels the resistor from the disc to ground."""
+    p, y = v.piezo, 0.0
     e.Crystal().at((0, y)).to((0, y - 2.4)).label("P1\npiezo disc\n27 mm", loc="top", halign="right")
     e.Ground().at((0, y - 2.4))
     line((0, y), (2, y))
     dot((2, y))
-    down("Resistor", (2, y), named("R1", p, "bleed_ohm"), 2.4)
+    down("Resistor", (2, y), rest, 2.4)
     part("Resistor", (2, y), (5, y), named("R2", p, "series_ohm"))
     dot((5, y))
     up((5, y + 2.2), "3V3")
@@ -43,23 +43,19 @@ def _input(v: Values, y: float = 0.0) -> tuple[float, float]:
 
 
 def passive(v: Values) -> Any:
-    """Draw a pad's piezo input without an amplifier."""
+    """Draw a pad's piezo input as it is built."""
     q = v.passive
     with sheet() as drawing:
-        title((-2.2, 4.2), "Piezo input, passive: one for each pad")
-        x, y = _input(v)
-        line((2, 0), (2, 0.4))
-        part("Resistor", (2, 0.4), (2, 2.6), named("R3", q, "bias_high_ohm"), "top")
-        up((2, 2.6), "3V3")
-        line((0, 0), (0, 0.7), (-2.6, 0.7))
-        dot((0, 0))
-        down("Resistor", (-2.6, 0.7), named("R4", q, "bias_low_ohm"), 3.1, "top")
-        part("Resistor", (x, y), (10.2, y), named("R5", q, "pole_ohm"))
+        title((-2.2, 4.2), "Piezo input: one for each pad")
+        x, y = _input(v, named("R3", q, "bias_low_ohm"))
+        part("Resistor", (2, 0), (2, 2.2), named("R1", q, "bias_high_ohm"), "top")
+        up((2, 2.2), "3V3")
+        part("Resistor", (x, y), (10.2, y), named("R4", q, "pole_ohm"))
         dot((10.2, y))
         down("Capacitor", (10.2, y), named("C2", q, "pole_farad"), 2.4)
         line((10.2, y), (11.4, y))
         port((11.4, y), f"ADC pin\nGPIO{pinmap().board.adc_pins[0]} to {pinmap().board.adc_pins[-1]}")
-        note((-2.6, -4.0), "R3 and R4 rest the pin at half the supply, 2048 of 4095. R2 and C1, R5 and C2: two poles.")
+        note((-2.2, -4.0), "R1 and R3 rest the pin at half the supply, 2048 of 4095. R2 and C1, R4 and C2: two poles.")
     return drawing
 
 
@@ -67,8 +63,8 @@ def amplifier(v: Values) -> Any:
     """Draw a pad's piezo input with its amplifier, and the half supply that all share."""
     a, r = v.amplifier, v.reference
     with sheet() as drawing:
-        title((-2.2, 5.0), "Piezo input with amplifier: one for each pad, the half supply once")
-        x, y = _input(v)
+        title((-2.2, 5.0), "Piezo input with an amplifier: one for each pad, the half supply once")
+        x, y = _input(v, named("R1", a, "bleed_ohm"))
         part("Resistor", (x, y), (10, y), named("R3", a, "input_ohm"))
         dot((10, y))
         down("Capacitor", (10, y), named("C2", a, "node_farad"), 2.4)
@@ -110,35 +106,6 @@ def amplifier(v: Values) -> Any:
             f"C6 at pins 4 and 11 of U1, C3 close to it.\nOne {v.op_amp.label('chip')} has four amplifiers.",
         )
         note((13.4, -6.6), "Gain R5 / (R2 + R3), upside down:\na stroke rings, so that costs nothing.")
-    return drawing
-
-
-def hold(v: Values) -> Any:
-    """Draw the peak hold."""
-    h = v.hold
-    with sheet() as drawing:
-        title((-1.2, 2.4), "Peak hold: one for each pad, only with the MCP3008 on the Pi")
-        op = e.Opamp(leads=True).at((1.6, 0)).flip().anchor("in2").label("U2a\nMCP6004", loc="bottom")
-        plus, minus, out = ((p[0], p[1]) for p in (op.in2, op.in1, op.out))
-        line((0.4, plus[1]), plus)
-        port((0.4, plus[1]), "amplifier\n(R6 left out)", "left")
-        part("Diode", out, (out[0] + 2.4, out[1]), f"D2\n{h.label('diode')}")
-        node = (out[0] + 2.4, out[1])
-        dot(node)
-        line(minus, (minus[0], minus[1] - 1.6), (node[0], minus[1] - 1.6), node)
-        far = (node[0] + 1.6, node[1])
-        line(node, far, (far[0] + 2.6, far[1]), (far[0] + 4.2, far[1]))
-        dot(far)
-        dot((far[0] + 2.6, far[1]))
-        part("Capacitor", far, (far[0], far[1] - 2.4), named("C7", h, "hold_farad"), "bottom")
-        part("Resistor", (far[0] + 2.6, far[1]), (far[0] + 2.6, far[1] - 2.4), named("R9", h, "decay_ohm"), "bottom")
-        line((far[0], far[1] - 2.4), (far[0] + 2.6, far[1] - 2.4))
-        dot((far[0] + 1.3, far[1] - 2.4))
-        line((far[0] + 1.3, far[1] - 2.4), (far[0] + 1.3, far[1] - 3.0))
-        port((far[0] + 1.3, far[1] - 3.0), "HALF", "right")
-        port((far[0] + 4.2, far[1]), "MCP3008\nchannel 0 to 3")
-        ms = 1e3 * h["decay_ohm"] * h["hold_farad"]
-        note((-1.2, -5.4), f"R9 C7: {ms:.0f} ms. The diode is inside the loop,\nso its drop costs a feather nothing.")
     return drawing
 
 
@@ -292,9 +259,8 @@ def button(v: Values) -> Any:
 
 
 DRAWINGS: dict[str, Callable[[Values], Any]] = {
-    "piezo-passive": passive,
+    "piezo": passive,
     "piezo-amplifier": amplifier,
-    "peak-hold": hold,
     "force-sensor": fsr,
     "bus": bus,
     "strip": strip,

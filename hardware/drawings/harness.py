@@ -2,7 +2,7 @@
 
 Writes `hardware/drawings/harness-*.yml` (which `wireviz` reads as they are), and where Graphviz is installed their SVG
 and the list of cables and plugs, `harness-*.bom.tsv`. `table` is the whole table in three sheets, `light` a Zero 2 W
-without the board, `paper` a laptop.
+and the board without magnetometers, `paper` a laptop.
 """
 
 from __future__ import annotations
@@ -23,8 +23,6 @@ from pi_controller.pinmap import pinmap
 
 HERE = Path(__file__).parent
 BUTTON_M, STRIP_M = 1.5, 0.5
-LIGHT_STRIP_PIN = 18
-"""The strip of the light build: the MCP3008 has pin 10. This one needs root."""
 FIELD = ("3V3", "GND", "SDA", "SCL")
 FIELD_COLOURS = ["RD", "BK", "BU", "YE"]
 PAIR = ["WH", "BK"]
@@ -114,14 +112,14 @@ def table_pi() -> Harness:
     return sheet
 
 
-def table_mat() -> Harness:
-    """Return the sheet of the mat board: piezos, touch strips, trunk of the bus."""
-    sheet, v, pins = Harness("Table: mat board"), values(), pinmap()
+def _board(sheet: Harness, note: str, *more: str) -> tuple[str, list[str]]:
+    """Add the board with piezos and touch strips; return it and its pins of the bus. `more` pins it has are given."""
+    v, pins = values(), pinmap()
     adc = [f"GPIO{pin}" for pin in pins.board.adc_pins]
     i2c = ["3V3", GROUND, f"GPIO{pins.board.i2c['sda']}", f"GPIO{pins.board.i2c['scl']}"]
-    board = sheet.plug("Board", "RP2040", [*adc, *i2c], "USB cable to the Pi")
+    board = sheet.plug("Board", "RP2040", [*adc, *i2c, *more], note)
     inputs = [f"in {pad}" for pad in range(1, pins.pads.count + 1)]
-    front = sheet.plug("Piezo inputs", "perfboard, circuit-piezo-amplifier", [*inputs, *adc, "3V3", GROUND])
+    front = sheet.plug("Piezo inputs", "perfboard, circuit-piezo", [*inputs, *adc, "3V3", GROUND])
     sheet.cable(
         board, [*adc, "3V3", GROUND], front, [*adc, "3V3", GROUND], 0.1, ["BN", "RD", "OG", "YE", "PK", "BK"], "wires"
     )
@@ -136,8 +134,15 @@ def table_mat() -> Harness:
         name = f"Pad {i // len(strips) + 1} {strips[i % len(strips)]}"
         strip = sheet.plug(name, "copper strip", ["1"])
         sheet.cable(touch, [f"ELE{i}"], strip, ["1"], metres, ["GY"], "one wire, away from the others", 28)
+    return board, i2c
+
+
+def table_mat() -> Harness:
+    """Return the sheet of the mat board: piezos, touch strips, trunk of the bus."""
+    sheet = Harness("Table: mat board")
+    board, i2c = _board(sheet, "USB cable to the Pi")
     middle, *others = _muxes(sheet)
-    first, *rest = bus.trunk_m(v)
+    first, *rest = bus.trunk_m(values())
     sheet.cable(board, i2c, middle, list(FIELD), first, FIELD_COLOURS)
     for mux, metres in zip(others, rest, strict=True):
         sheet.cable(middle, list(FIELD), mux, list(FIELD), metres, FIELD_COLOURS)
@@ -172,31 +177,15 @@ def table_field() -> Harness:
 
 
 def light() -> Harness:
-    """Return the sheet of the light build: Zero 2 W, MCP3008 with amplifiers and peak holds, buttons, strip."""
-    sheet, pins, v = Harness("Light: Zero 2 W without the board"), pinmap(), values()
-    spi = dict(zip(("CS", "DOUT", "DIN", "CLK"), pins.pi.mcp3008.pins, strict=True))
+    """Return the sheet of the light build: Zero 2 W, the board with piezos, touch strips and the lights, buttons."""
+    sheet, pins = Harness("Light: Zero 2 W, no magnetometers"), pinmap()
     names = ["ready", "shown", "toss_a", "toss_b"]
-    buttons = [_gpio(pins.pi.buttons[name]) for name in names]
-    labels = [*(_gpio(pin) for pin in spi.values()), *buttons, _gpio(LIGHT_STRIP_PIN), "3V3 (pin 17)", GROUND]
+    labels = [*(_gpio(pins.pi.buttons[name]) for name in names), GROUND]
     pi = sheet.plug("Zero 2 W", "GPIO header", labels, "grounds: pins 6, 9, 14, 20, 25, 30, 34, 39")
-    channels = [f"CH{channel}" for channel in pins.pi.mcp3008.channels]
-    adc = sheet.plug("MCP3008", "converter", [*spi, "3V3", GROUND, *channels])
-    sheet.cable(
-        pi, [*(_gpio(pin) for pin in spi.values()), "3V3 (pin 17)", GROUND], adc, [*spi, "3V3", GROUND], 0.1,
-        ["BN", "OG", "YE", "GN", "RD", "BK"], "wires",
-    )  # fmt: skip
-    inputs = [f"in {pad}" for pad in range(1, pins.pads.count + 1)]
-    front = sheet.plug("Piezo inputs", "perfboard, amplifiers and peak holds", ["3V3", GROUND, *channels, *inputs])
-    sheet.cable(
-        adc, ["3V3", GROUND, *channels], front, ["3V3", GROUND, *channels], 0.1,
-        ["RD", "BK", "BN", "OG", "YE", "GN"], "wires",
-    )  # fmt: skip
-    for pad, name in enumerate(inputs, 1):
-        disc = sheet.plug(f"Piezo {pad}", "27 mm disc", ["hot", "brass"])
-        metres = bus.way(v, v.harness.box_mm, pins.pads.centre(pad))
-        sheet.cable(front, [name, GROUND], disc, ["hot", "brass"], metres, PAIR, "screened", 28)
+    data = f"GPIO{pins.board.strip_pin}"
+    board, _ = _board(sheet, "USB cable to the Zero 2 W", data)
     _buttons(sheet, pi, names)
-    _strip(sheet, pi, _gpio(LIGHT_STRIP_PIN))
+    _strip(sheet, board, data)
     return sheet
 
 

@@ -36,7 +36,6 @@ def piezo(v: Values, kind: Input, source: str = "", leaky: bool = False) -> list
         f"Vdd vdd 0 {v.supply_volt:g}",
         f"Vdisc force 0 DC 0 AC 1 {source}",
         f"Cdisc force disc {disc['farad']:g}",
-        f"Rbleed disc 0 {p['bleed_ohm']:g}",
         f"Rseries disc node {p['series_ohm']:g}",
         f"Csmooth node 0 {p['smooth_farad']:g}",
         "Dup node up SCHOTTKY",
@@ -65,6 +64,7 @@ def amplifier(v: Values, leaky: bool = False) -> list[str]:
     a, r = v.amplifier, v.reference
     offset = v.model["op_amp"]["offset_volt"] if leaky else 0.0
     return [
+        f"Rbleed disc 0 {a['bleed_ohm']:g}",
         f"Rrh vdd half {r['high_ohm']:g}",
         f"Rrl half 0 {r['low_ohm']:g}",
         f"Crs half 0 {r['steady_farad']:g}",
@@ -96,19 +96,6 @@ def op_amp(v: Values, name: str, plus: str, minus: str, out: str) -> list[str]:
         f"Vl{name} l{name} 0 {0.1:g}",
         f"Bo{name} {out} 0 V=min(max(V(x{name}), {room:g}), V(vdd)-{room:g})",
         f".model LIMIT{name} D(IS=1e-12 N=0.1)",
-    ]
-
-
-def hold(v: Values, source: str = "") -> list[str]:
-    """Return amplifier and peak hold; the converter reads node `held`."""
-    h, d = v.hold, v.model["silicon"]
-    return [
-        *piezo(v, "amplifier", source),
-        *op_amp(v, "h", "out", "held", "drive"),
-        "Dhold drive held SILICON",
-        f".model SILICON D(IS={d['saturation_amp']:g} N={d['emission']:g} RS={d['series_ohm']:g})",
-        f"Chold held half {h['hold_farad']:g}",
-        f"Rhold held half {h['decay_ohm']:g}",
     ]
 
 

@@ -28,8 +28,8 @@ Made by `python hardware/drawings/parts.py` from [`parts.toml`](parts.toml), [`c
 [`pinmap.toml`](pinmap.toml); change those, not this page. What the pads, the frame and the bead are made of is in
 the build guide. Cables and plugs one by one: `drawings/harness-*.bom.tsv`.
 
-* **table**: Raspberry Pi 4 or 5, the board, all sensors. **light**: Zero 2 W, piezos on an MCP3008; the judge
-  says where the bead was, and the strip on GPIO18 needs root. **paper**: a laptop, no sensors.
+* **table**: Raspberry Pi 4 or 5, the board, all sensors. **light**: Zero 2 W, the board, no magnetometers:
+  the judge says where the bead was. **paper**: a laptop, no sensors.
 * Prices are rough and from memory, in whatever currency: A below 2, B below 10, C below 30, D below 100 a piece or
   metre. None of this was bought or built yet.
 """
@@ -99,7 +99,7 @@ def circuits_of(parts: Parts, build: Build) -> list[tuple[str, Circuit, int]]:
     things = counted(parts, build)
     found: list[tuple[str, Circuit, int]] = []
     for name in parts.circuits[build]:
-        circuit = circuits().circuit("op_amp" if name == "hold_chip" else name)
+        circuit = circuits().circuit(name)
         found.append((name, circuit, math.ceil(things[circuit.each])))
     return found
 

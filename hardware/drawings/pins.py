@@ -134,7 +134,8 @@ def pi_tables() -> Iterator[str]:
     yield "## The Raspberry Pi without a mat board"
     yield (
         'With `[board] port = "pins"` the Pi reads piezos and touch strips itself: slower, and without magnetometers. '
-        "The strip then needs another pin than the converter's."
+        "The lights cannot have the converter's pins; on all others, as GPIO18, they **need root** on a Pi up to 4, "
+        'which the service has not. So prefer a mat board: `[strips] kind = "board"`.'
     )
     converter, touch = maps.pi.mcp3008, maps.pi.mpr121
     names = ("select", "data in (DOUT)", "data out (DIN)", "clock")

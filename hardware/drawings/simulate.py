@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 TOP = 2 ** pinmap().board.adc_bits - 1
 NEAR_COUNTS = 5.0
 REFERENCE_HZ = 800.0
-UNITS = {"volt": "V", "milliamp": "mA", "db": "dB", "ohm": "Ω", "picofarad": "pF"}
+UNITS = {"volt": "V", "hz": "Hz", "milliamp": "mA", "db": "dB", "ohm": "Ω", "picofarad": "pF"}
 BANDS_HZ = (100, 400, 1500, 2500, 3000, 3600)
 
 
@@ -112,30 +112,16 @@ def piezo_figures(v: Values, kind: Input) -> Iterator[tuple[str, float]]:
         yield f"{name}_high_volt", float(adc.max())
         if name == "slam":
             yield "clamp_milliamp", 1e3 * float(np.abs(clamp).max())
+    swing = float(heard.max()) / disc["feather_volt"]
+    yield "whole_volt", min(rest, v.supply_volt - rest) / swing
     t, adc = _stroke(v, kind, netlists.slap(v, disc["blow_volt"]))
     off = np.flatnonzero(np.abs(counts(v, adc - rest)) > NEAR_COUNTS)
     yield "recovery_ms", 1e3 * (float(t[off[-1]]) - START_S - disc["slap_s"])
-    hz, gain = run(netlists.piezo(v, kind), "ac dec 40 10 40k", "vm(adc)")
+    hz, gain = run(netlists.piezo(v, kind), "ac dec 100 10 40k", "vm(adc)")
+    level = 20 * np.log10(gain / np.interp(REFERENCE_HZ, hz, gain))
+    yield "corner_hz", float(hz[np.flatnonzero(level > -3.0)[-1]])
     for at in BANDS_HZ:
-        yield f"at_{at}_hz_db", float(20 * np.log10(np.interp(at, hz, gain) / np.interp(REFERENCE_HZ, hz, gain)))
-
-
-def hold_figures(v: Values) -> Iterator[tuple[str, float]]:
-    """Yield what amplifier and peak hold do with a feather, and how they let go of a blow."""
-    disc = v.model["disc"]
-
-    def slapped(volt: float) -> tuple[Curve, ...]:  # the amplifier turns it upside down
-        return run(netlists.hold(v, netlists.slap(v, -volt)), "tran 5u 100m 0 20u", "v(out)", "v(held)", "v(half)")
-
-    t, out, held, _ = slapped(disc["feather_volt"])
-    felt, kept = out - out[0], held - held[0]
-    yield "feather_counts", counts(v, float(kept.max()))
-    yield "caught_share", float(np.interp(t[int(np.argmax(felt))] + 1e-3, t, kept) / felt.max())
-    t, _, held, half = slapped(disc["blow_volt"])
-    kept = held - half  # where it decays to
-    peak = int(np.argmax(kept))
-    after = int(np.argmax(kept[peak:] < kept[peak] / np.e))
-    yield "decay_ms", 1e3 * float(t[peak + after] - t[peak])
+        yield f"at_{at}_hz_db", float(np.interp(at, hz, level))
 
 
 def fsr_ohm(newton: float) -> float:
@@ -173,7 +159,7 @@ def bus_figures(v: Values) -> Iterator[tuple[str, float]]:
 def figures(v: Values) -> list[Figure]:
     """Return every figure of the circuits with its limits; raises `SimulationError` without ngspice."""
     told = {name: list(piezo_figures(v, name)) for name in INPUTS}
-    told |= {"hold": list(hold_figures(v)), "fsr": list(fsr_figures(v)), "bus": list(bus_figures(v))}
+    told |= {"fsr": list(fsr_figures(v)), "bus": list(bus_figures(v))}
     return [
         Figure(circuit, name, value, *v.limits_of(circuit)[name])
         for circuit, pairs in told.items()

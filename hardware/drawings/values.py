@@ -53,7 +53,6 @@ class Values(msgspec.Struct, frozen=True):
     amplifier: Circuit
     reference: Circuit
     op_amp: Circuit
-    hold: Circuit
     fsr: Circuit
     bus: Circuit
     shifter: Circuit

@@ -1,7 +1,7 @@
 """A few seconds of a board's readings, judged sensor by sensor: what the detectors name, and what a long look shows.
 
 A magnetometer's line never holds a reading: where a bead may lie is nobody's business. What a hide in progress would
-tell is left out altogether (`hidden`).
+tell is left out altogether (`hidden`), and so are magnetometers that the table is `without`: that is why not.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import numpy as np
 
 from pi_controller.calibration.senses import Running, Senses, magnetometer_name
 from pi_controller.doctor.report import Line
-from pi_controller.link.messages import Field, Gap, Health, LinkDown, LinkUp, Piezo, Touch
+from pi_controller.doctor.turned import turned
+from pi_controller.link.messages import BoardEvent, Field, Gap, Health, LinkDown, LinkUp, Piezo, Touch
 from pi_controller.mat.hands import TouchError
 from pi_controller.pinmap import pinmap
 
@@ -39,10 +40,10 @@ SENSORS = "Sensors"
 class Ears:
     """Feed it messages for `LISTEN_S` seconds, then ask for the `lines`."""
 
-    def __init__(self, strikes: StrikeSettings, *, hidden: bool = False, magnetometers: bool = True) -> None:
+    def __init__(self, strikes: StrikeSettings, *, hidden: bool = False, without: str = "") -> None:
         maps = pinmap()
         self._hidden = hidden
-        self._built = magnetometers
+        self.without = without
         self._senses = Senses(strikes)
         pads = maps.pads.count
         self.piezo, self.touch = Running((pads,)), Running((pads, len(maps.touch.strips)))
@@ -53,7 +54,9 @@ class Ears:
         """Samples a second of each piezo, as they are told."""
         self.why = ""
         self.health: list[Health] = []
+        self.events: list[BoardEvent] = []
         self._answered = np.zeros(len(maps.magnetometer_positions()))
+        self._field = Running((len(self._answered), 3))
         self._lowest = np.full(pads, np.inf)
         self._highest = np.full(pads, -np.inf)
         self._touched = (np.full(self.touch.mean.shape, np.inf), np.full(self.touch.mean.shape, -np.inf))
@@ -70,6 +73,8 @@ class Ears:
                     self.gaps += 1
                 case Health():
                     self.health.append(message)
+                case BoardEvent():
+                    self.events.append(message)
                 case Piezo():
                     self._hear(message)
                 case Touch():
@@ -81,6 +86,7 @@ class Ears:
                 case Field():
                     self.field_scans += 1
                     self._answered += message.ok
+                    self._field.add(message.ut, message.ok[:, None])
             if self._hidden and isinstance(message, Field):
                 continue
             self._senses.feed(message)
@@ -100,6 +106,11 @@ class Ears:
         """Samples a second of each piezo, as they came."""
         return self.samples / (self.last_at - self.first_at) if self.last_at > self.first_at else 0.0
 
+    @property
+    def looks_at_magnetometers(self) -> bool:
+        """Whether there are magnetometers, and no bead that they would give away."""
+        return not self._hidden and not self.without
+
     def lines(self) -> Iterator[Line]:
         """Yield one line a sensor; all "not here" when no board has answered."""
         yield from self._piezos()
@@ -116,7 +127,13 @@ class Ears:
             if self.up is None:
                 yield Line(SENSORS, name, "not here", "no board answers")
             elif not self.samples:
-                yield Line(SENSORS, name, "fail", "no samples come", "'moccasin-mat flash' puts the right firmware on the board")
+                yield Line(
+                    SENSORS,
+                    name,
+                    "fail",
+                    "no samples come",
+                    "'moccasin-mat flash' puts the right firmware on the board",
+                )
             elif why == "at its rail" or abs(rest[i]) > 0.98 * self._senses.full_scale:
                 todo = "check its plug, its two bias resistors and the clamp diodes: it should rest at half the supply"
                 yield Line(SENSORS, name, "fail", "at its rail", todo)
@@ -168,14 +185,17 @@ class Ears:
 
     def _magnetometers(self) -> Iterator[Line]:
         faults = self._senses.beads.faults
+        there = self._answered >= FEW * max(self.field_scans, 1)
+        there[[number for number, why in faults.items() if why]] = False
+        askew = turned(self._field.mean, there) if self.looks_at_magnetometers else {}
         for number in range(len(self._answered)):
             name = magnetometer_name(number)
             why: str = faults.get(number, "")
             answered = self._answered[number] / max(self.field_scans, 1)
             if self.up is None:
                 yield Line(SENSORS, name, "not here", "no board answers")
-            elif not self._built:
-                yield Line(SENSORS, name, "not here", "none on the Pi's own pins: the judge confirms the bead")
+            elif self.without:
+                yield Line(SENSORS, name, "not here", self.without)
             elif self._hidden:
                 yield Line(SENSORS, name, "not here", "not looked at: a game is under way")
             elif not self.field_scans:
@@ -194,5 +214,8 @@ class Ears:
                 yield Line(
                     SENSORS, name, "fail", "noisy", "check its plug; keep cables that carry current away from it"
                 )
+            elif number in askew:
+                todo = "build it in like the others; or a magnet or iron lies there"
+                yield Line(SENSORS, name, "fail", f"seems to be turned: {askew[number]}", todo)
             else:
                 yield Line(SENSORS, name, "pass", f"answers {100 * answered:.0f} % of the time")

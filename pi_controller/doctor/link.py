@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pi_controller.doctor import events
 from pi_controller.doctor.report import Line
 from pi_controller.link import wire
 from pi_controller.pinmap import pinmap, shipped
@@ -33,7 +34,7 @@ def shipped_firmware() -> str:
 
 def lines(listener: Listener | None, ears: Ears) -> Iterator[Line]:
     """Yield the lines of the link; `listener` is None for a table without a board."""
-    names = ("handshake", "firmware", "samples", "losses", "clock", "bus")
+    names = ("handshake", "firmware", *events.NAMES, "samples", "losses", "clock", "bus")
     if listener is None:
         yield Line(LINK, "port", "not here", 'the settings want no board: [board] port = "none"')
         yield from (Line(LINK, name, "not here", "no board") for name in names)
@@ -51,6 +52,7 @@ def lines(listener: Listener | None, ears: Ears) -> Iterator[Line]:
         return
     yield Line(LINK, "handshake", "pass", f"protocol {wire.PROTOCOL[0]}, board {ears.up.board_id}")
     yield _firmware(ears.up.firmware)
+    yield from events.lines(ears, orders=listener.session.takes_orders)
     yield _samples(ears)
     yield _losses(listener, ears)
     yield _clock(listener)
@@ -110,7 +112,10 @@ def _bus(ears: Ears) -> Line:
     errors, overflows = last.i2c_errors - first.i2c_errors, last.overflows - first.overflows
     board = pinmap().board
     reads = seconds * (board.touch_hz + board.magnet_hz * len(pinmap().magnetometer_positions()))
-    sensor = any(line.outcome == "fail" and line.name.startswith(("touch", "magnet")) for line in ears.lines())
+    # a light build may have neither magnetometers nor multiplexers
+    sensor = ears.without or any(
+        line.outcome == "fail" and line.name.startswith(("touch", "magnet")) for line in ears.lines()
+    )
     found = f"{errors} errors in {seconds:.0f} s, slowest loop {last.worst_loop_us / 1000:.1f} ms"
     if errors > BUS_ERRORS * reads and not sensor:  # one that is dead makes errors all the time, and has its own line
         return Line(

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
@@ -70,7 +71,13 @@ def main(argv: Sequence[str]) -> int:
         def heard(share: float) -> None:
             progress.update(task, completed=share)
 
-        lines += _mat(settings, heard) if args.sim is None else simulated(settings, faults, heard)
+        for mat, (prefix, own) in enumerate(mats := _mats(settings)):
+
+            def share(part: float, mat: int = mat, mats: int = len(mats)) -> None:
+                heard((mat + part) / mats)
+
+            found = _mat(own, share) if args.sim is None else simulated(own, faults * (not mat), share, SIM_SEED + mat)
+            lines += [replace(line, name=prefix + line.name) for line in found]
     lines += [*pins.buttons(settings), *pins.strips(settings)]
     lines += [*machine.disk(settings.table.journal), *machine.lines(settings)]
     lines += service.lines()
@@ -90,12 +97,27 @@ def simulated(
     settings: Settings, faults: Sequence[Fault], heard: Callable[[float], None], seed: int = SIM_SEED
 ) -> list[Line]:
     """Return the lines of a simulated mat's sensors and link, after `LISTEN_S` virtual seconds."""
-    ears = Ears(settings.strikes.detector())
+    ears = Ears(settings.strikes.detector(), without=_without(settings))
     with SimListening(seed, faults=faults) as sim:
+        sim.listener.session.test()
         while sim.t < LISTEN_S:
             ears.take(sim.tick())
             heard(sim.t / LISTEN_S)
         return [*link.lines(sim.listener, ears), *ears.lines()]
+
+
+def _mats(settings: Settings) -> list[tuple[str, Settings]]:
+    """Return each mat's name, as it stands before its lines, and its settings, where [board] is its board."""
+    if settings.mat.seats != "each":
+        return [("", settings)]
+    return [("mat A: ", settings), ("mat B: ", settings.before_b)]
+
+
+def _without(settings: Settings) -> str:
+    """Return why no magnetometer is looked at; empty where they are."""
+    if settings.board.port == "pins":
+        return "none on the Pi's own pins: the judge confirms the bead"
+    return 'the judge confirms the bead: [referee] beads = "judge"' if settings.referee.beads == "judge" else ""
 
 
 def _mat(settings: Settings, heard: Callable[[float], None]) -> list[Line]:
@@ -103,7 +125,7 @@ def _mat(settings: Settings, heard: Callable[[float], None]) -> list[Line]:
     hidden = hide_open(settings.table.journal)
     opens = board(settings)
     pins = opens if isinstance(opens, PinsSource) else None
-    ears = Ears(settings.strikes.detector(), hidden=hidden, magnetometers=pins is None)
+    ears = Ears(settings.strikes.detector(), hidden=hidden, without=_without(settings))
     if opens is None:
         return [*link.lines(None, ears), *ears.lines()]
     if pins is not None:
@@ -114,6 +136,7 @@ def _mat(settings: Settings, heard: Callable[[float], None]) -> list[Line]:
             pins.close()
     assert callable(opens)
     listener = Listener(opens)
+    listener.session.test()
     try:
         _listen(listener, ears, heard, ANSWER_S)
         return [*link.lines(listener, ears), *ears.lines()]
@@ -150,11 +173,17 @@ def _settings(path: Path | None) -> tuple[Settings, list[Line]]:
         todo = f"'moccasin-mat check-settings {path}' tells what is wrong; the defaults are looked at"
         return Settings(), [Line(SETTINGS, "file", "fail", "; ".join(places), todo)]
     lines = [Line(SETTINGS, "file", "pass", str(path))]
+    for prefix, own in _mats(settings):
+        lines.append(replace(_profile(own, path.parent), name=f"{prefix}profile"))
+    return settings, lines
+
+
+def _profile(settings: Settings, folder: Path) -> Line:
     name = settings.board.profile
     if not name:
-        return settings, [*lines, Line(SETTINGS, "profile", "not here", "the settings name none")]
+        return Line(SETTINGS, "profile", "not here", "the settings name none")
     try:
-        profile = profiles.load(path.parent, name)
+        profile = profiles.load(folder, name)
     except MatError as error:
-        return settings, [*lines, Line(SETTINGS, "profile", "fail", error.what, error.todo)]
-    return settings, [*lines, Line(SETTINGS, "profile", "pass", f"{name}, made {profile.made}")]
+        return Line(SETTINGS, "profile", "fail", error.what, error.todo)
+    return Line(SETTINGS, "profile", "pass", f"{name}, made {profile.made}")

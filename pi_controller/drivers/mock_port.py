@@ -7,7 +7,7 @@ that would have to wait returns what there is, as after the timeout.
 
 from __future__ import annotations
 
-from pi_controller.errors import PortError
+from pi_controller.drivers.serial_port import closed, gone, held, not_there, takes_no_more
 
 CAPACITY = 4096
 """Bytes that wait in one direction before writes stall."""
@@ -52,7 +52,7 @@ class MockPort:
         listener = self.far if self.far is not None and self.far.is_open else None
         if self.stalled or (listener is not None and len(listener.inbox) + len(data) > CAPACITY):
             self.close()
-            raise PortError(f"the board at {self.name} takes no more data", "unplug the board and plug it in again")
+            raise takes_no_more(self.name)
         if listener is not None:
             listener.inbox += data
 
@@ -65,11 +65,9 @@ class MockPort:
         if self.pulled:
             self.close()
             self.pulled = False
-            raise PortError(
-                f"the board at {self.name} is gone", "check the USB cable; play goes on from the judge's console"
-            )
+            raise gone(self.name)
         if not self.is_open:
-            raise PortError(f"the port {self.name} is closed", "open it again")
+            raise closed(self.name)
 
 
 class MockCable:
@@ -84,11 +82,9 @@ class MockCable:
     def open(self) -> MockPort:
         """Open the host's end; `PortError` when it is unplugged or already open."""
         if not self._plugged:
-            raise PortError(f"there is no board at {self.name}", "check the USB cable")
+            raise not_there(self.name)
         if self._host is not None and self._host.is_open and not self._host.pulled:
-            raise PortError(
-                f"another program holds {self.name}", "stop it: a serial monitor, or a second table on this board"
-            )
+            raise held(self.name)
         self._host = MockPort(self.name)
         self._host.far, self.board.far = self.board, self._host
         return self._host

@@ -86,9 +86,7 @@ class SerialPort:
             self._serial.write(data)
         except serial.SerialTimeoutException as error:
             self.close()
-            raise PortError(
-                f"the board at {self.name} takes no more data", "unplug the board and plug it in again"
-            ) from error
+            raise takes_no_more(self.name) from error
         except _FAULTS as error:
             raise self._lost() from error
 
@@ -99,13 +97,40 @@ class SerialPort:
 
     def _check_open(self) -> None:
         if not self._serial.is_open:
-            raise PortError(f"the port {self.name} is closed", "open it again")
+            raise closed(self.name)
 
     def _lost(self) -> PortError:
         self.close()
-        return PortError(
-            f"the board at {self.name} is gone", "check the USB cable; play goes on from the judge's console"
-        )
+        return gone(self.name)
+
+
+def not_there(device: str, choices: str = "") -> PortError:
+    """Return what is raised while nothing is at `device`; `choices` names other ports."""
+    todo = "check the USB cable"
+    return PortError(f"there is no board at {device}", todo + choices, f"there is no board at its port: {todo}")
+
+
+def held(device: str) -> PortError:
+    """Return what is raised while another program has `device`."""
+    todo = "stop it: a serial monitor, or a second table on this board"
+    return PortError(f"another program holds {device}", todo, f"another program holds the board's port: {todo}")
+
+
+def gone(device: str) -> PortError:
+    """Return what is raised when the board at `device` goes while it is open."""
+    todo = "check the USB cable; play goes on from the judge's console"
+    return PortError(f"the board at {device} is gone", todo, f"the board is gone: {todo}")
+
+
+def takes_no_more(device: str) -> PortError:
+    """Return what is raised when the board at `device` reads nothing."""
+    todo = "unplug the board and plug it in again"
+    return PortError(f"the board at {device} takes no more data", todo, f"the board takes no more data: {todo}")
+
+
+def closed(device: str) -> PortError:
+    """Return what is raised when `device` is used after it was closed."""
+    return PortError(f"the port {device} is closed", todo := "open it again", f"the board's port is closed: {todo}")
 
 
 def is_board(name: str) -> bool:
@@ -121,7 +146,7 @@ def find_port(setting: str, by_id: Path = BY_ID, how: str = "set [board] port to
     present = _present(by_id)
     if setting != "auto":
         if not Path(setting).exists():
-            raise PortError(f"there is no board at {setting}", f"check the USB cable{_choices(present, how)}")
+            raise not_there(setting, _choices(present, how))
         return setting
     # a board with several interfaces talks on its first one
     boards: dict[str, str] = {}
@@ -129,9 +154,11 @@ def find_port(setting: str, by_id: Path = BY_ID, how: str = "set [board] port to
         if is_board(path.name):
             boards.setdefault(_INTERFACE.sub("", path.name), str(path))
     if not boards:
-        raise PortError("no mat board is plugged in", f"check the USB cable{_choices(present, how)}")
+        todo = "check the USB cable"
+        raise PortError(what := "no mat board is plugged in", f"{todo}{_choices(present, how)}", f"{what}: {todo}")
     if len(boards) > 1:
-        raise PortError("several boards are plugged in", f"{how} one of: {', '.join(boards.values())}")
+        todo = f"{how} one of: {', '.join(boards.values())}"
+        raise PortError(what := "several boards are plugged in", todo, f"{what}: the settings have to name one")
     return next(iter(boards.values()))
 
 
@@ -141,8 +168,9 @@ def _present(by_id: Path) -> list[Path]:
     except FileNotFoundError:  # udev makes the folder with the first port
         return []
     except OSError as error:
+        todo = "set [board] port to the board's path"
         raise PortError(
-            f"cannot look for boards in {by_id}: {error.strerror}", "set [board] port to the board's path"
+            f"cannot look for boards in {by_id}: {error.strerror}", todo, f"cannot look for boards: {todo}"
         ) from error
 
 
@@ -153,14 +181,13 @@ def _choices(present: list[Path], how: str) -> str:
 def _not_opened(device: str, error: Exception) -> PortError:
     number = getattr(error, "errno", None)
     if number in _MISSING:
-        return PortError(f"there is no board at {device}", "check the USB cable")
+        return not_there(device)
     if number in _FORBIDDEN:
-        return PortError(
-            f"no permission to open {device}",
-            "add this user to the group dialout (usermod -aG dialout NAME), then log in again",
-        )
+        todo = "add this user to the group dialout (usermod -aG dialout NAME), then log in again"
+        return PortError(f"no permission to open {device}", todo, f"no permission to open the board's port: {todo}")
     if number in _BUSY:
-        return PortError(
-            f"another program holds {device}", "stop it: a serial monitor, or a second table on this board"
-        )
-    return PortError(f"{device} is not a serial port", "set [board] port to 'auto' or to a path in /dev/serial/by-id")
+        return held(device)
+    todo = "set [board] port to 'auto' or to a path in /dev/serial/by-id"
+    return PortError(
+        f"{device} is not a serial port", todo, "the board's port is no serial port: set [board] port anew"
+    )

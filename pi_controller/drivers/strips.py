@@ -10,6 +10,7 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
+from pi_controller.drivers import gpio
 from pi_controller.drivers.ports import FrameError, StripError
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from pi_controller.drivers.ports import Rgb
 
 CAP_MA = 2000.0
+SPI_PIN = 10
+"""The pin of SPI0 that sends: the bits of a strip there need no root."""
 ORDER = "GRB"
 """The order in which a WS2812 takes its three bytes."""
 
@@ -163,11 +166,24 @@ class NeoPixelStrip:
             ) from error
 
 
+def root_alone(pin: int, model: str) -> bool:
+    """Return whether only root may drive a strip on BCM pin `pin` of this `model` (`gpio.model`).
+
+    A Pi 5 has its PIO; elsewhere all but SPI writes to memory that is root's.
+    """
+    return pin != SPI_PIN and model != "" and not model.startswith("Raspberry Pi 5")
+
+
 def open_neopixel(pin: int, count: int) -> Pixels:
-    """Return the pixels on BCM pin `pin`; `StripError` where there is no Pi, no package or no such pin.
+    """Return the pixels on BCM pin `pin`; `StripError` where there is no Pi, package, such pin or right to it.
 
     The package is imported here and nowhere else: importing it looks for hardware.
     """
+    if root_alone(pin, gpio.model()) and os.geteuid() != 0:  # the library may end the program instead of saying so
+        raise StripError(
+            f"a light strip on GPIO{pin} needs root on this Pi",
+            f'let the mat board drive it ([strips] kind = "board"), or wire it to GPIO{SPI_PIN}',
+        )
     # or Blinka offers, on a terminal, to run pip
     os.environ.setdefault("BLINKA_SKIP_DEPENDENCY_CHECK", "1")
     try:
@@ -184,7 +200,7 @@ def open_neopixel(pin: int, count: int) -> Pixels:
     except (OSError, RuntimeError, ValueError) as error:
         raise StripError(
             f"the light strip on GPIO{pin} cannot be opened: {error}",
-            "check [strips] pin; pins other than 10 need root",
+            "check [strips] pin; on a Pi up to 4 pins other than 10 need root",
         ) from error
 
 

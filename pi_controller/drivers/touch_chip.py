@@ -1,7 +1,7 @@
 """The touch strips of a table without the board: an MPR121 on the Pi's I2C, by Blinka's `busio`.
 
 Its filtered data is read, all twelve electrodes at once, and the chip is set up as the mat board sets it up
-(`firmware/board.py`; a test compares them): its own baseline stays off, for it swallows a hand that rests. That is why
+(`firmware/i2c.py`; a test compares them): its own baseline stays off, for it swallows a hand that rests. That is why
 adafruit-circuitpython-mpr121 is passed over: it switches that baseline on with every register it writes, keeps to fixed
 charge currents that are weak under a cloth, and takes a transfer for each electrode.
 

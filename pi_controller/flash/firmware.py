@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from pi_controller.errors import MatError
-from pi_controller.link import wire
+from pi_controller.link import frames, wire
 from pi_controller.pinmap import shipped
 from pi_controller.sim.firmware import modules
 
@@ -47,7 +47,7 @@ def made(version: str, files: dict[str, bytes]) -> Firmware:
 def ours() -> Firmware:
     """Return the firmware that travels with this program. Raises `FlashError` where its files are missing."""
     folder = shipped("firmware", MAIN).parent
-    paths = [*folder.glob("*.py"), Path(wire.__file__)]  # the one file that both ends run
+    paths = [*folder.glob("*.py"), Path(frames.__file__), Path(wire.__file__)]  # the files that both ends run
     if not (folder / MAIN).exists():
         raise FlashError(f"the firmware's {MAIN} is not there", "reinstall moccasin-mat")
     version = ".".join(map(str, modules()["sampler"].FIRMWARE))

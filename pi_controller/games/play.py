@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 _WIDEST = 40
 """Sticks drawn in one row at most; the count beside them is always whole."""
-_POOLS = ("middle", "pool", "bank", "pile")
+POOLS = ("middle", "pool", "bank", "pile")
 """What a whole number on the score sheet must be called to be drawn as sticks; others are told in words."""
-_BARS = ("sticks", "progress")
+BARS = ("sticks", "progress")
 """What is drawn of a player that the score sheet describes with an object."""
 
 
@@ -133,7 +133,7 @@ def drawn(name: str, sheet: Mapping[str, Json]) -> str:
                 pass
             case True:
                 words.append(key)
-            case int() if key in _POOLS:
+            case int() if key in POOLS:
                 rows.append((key, value, "|", ""))
             case Mapping():
                 for team, held in cast("Mapping[str, Json]", value).items():
@@ -164,8 +164,8 @@ def _bar(count: int, mark: str) -> str:
 def _player(told: Mapping[str, Json]) -> tuple[str, int, str, str]:
     """Return the row of a player told as an object: its name, what is drawn of it, and the rest in words."""
     (_, name), *rest = told.items()
-    count = next((value for key, value in rest if key in _BARS), 0)
-    words = [key if value is True else f"{key} {value}" for key, value in rest if key not in _BARS and _tells(value)]
+    count = next((value for key, value in rest if key in BARS), 0)
+    words = [key if value is True else f"{key} {value}" for key, value in rest if key not in BARS and _tells(value)]
     return str(name), count, "|", ", ".join(words)
 
 

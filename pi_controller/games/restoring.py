@@ -6,6 +6,7 @@ The sheet comes from a judge who says how the table stands, so its faults are to
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from pi_controller.games.base import InvalidActionError, Json
@@ -19,6 +20,43 @@ N = TypeVar("N", bound=int)
 _KEY = 20
 MOST = 20
 """Faults told of one sheet: any more say nothing new."""
+_FOLLOW = ("shooting", "double", "phase", "sticks")
+_FOLLOW_IN_ROWS = ("out", "notch")
+"""What follows from the rest of a sheet in any game, and from the rest of a row in one."""
+
+
+def changed(sheet: Mapping[str, Json], changes: Iterable[tuple[str, Json]]) -> dict[str, Json]:
+    """Return `sheet` with the value at each path (`long.A`, `players.0.sticks`) changed, for `Game.restore` to judge.
+
+    What follows from the rest is left out unless it is said. Raises `InvalidActionError` for a path that leads nowhere.
+    """
+    after = {key: deepcopy(value) for key, value in sheet.items() if key not in _FOLLOW}
+    for value in after.values():
+        for row in cast("list[dict[str, Json]]", value) if isinstance(value, list) else ():
+            for key in _FOLLOW_IN_ROWS:
+                row.pop(key, None)
+    for path, value in changes:
+        *way, last = path.split(".")
+        at: object = after
+        for part in way:
+            at = _inside(at, part, path)
+        if isinstance(at, dict):
+            at[last] = value
+        else:
+            raise _nowhere(path)
+    return after
+
+
+def _inside(at: object, part: str, path: str) -> object:
+    if isinstance(at, dict) and part in at:
+        return cast("dict[str, object]", at)[part]
+    if isinstance(at, list) and part.isdecimal() and int(part[:9]) < len(cast("list[object]", at)):
+        return cast("list[object]", at)[int(part[:9])]
+    raise _nowhere(path)
+
+
+def _nowhere(path: str) -> InvalidActionError:
+    return InvalidActionError(f"the score sheet has no {shown(path)}", "name its keys, as in long.A=8")
 
 
 class Sheet:

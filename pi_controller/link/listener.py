@@ -35,7 +35,7 @@ class Listener:
         self.missing: PortError | None = None
         """Why the port cannot be opened, or was lost; None while it is open."""
         self.why = ""
-        """Why there is no link, in one line; empty while there is one."""
+        """Why there is no link, in one line that names no port's path; empty while there is one."""
         self._open_port = open_port
         self._look_at = float("-inf")
 
@@ -77,9 +77,8 @@ class Listener:
             self.port.close()
             self.port = None
         self.missing = error
-        why = f"{error.what}: {error.todo}" if error.todo else error.what
-        messages = self.session.lost(t, why)
-        return messages if messages or why == self.why else [LinkDown(t, why)]
+        messages = self.session.lost(t, error.public)
+        return messages if messages or error.public == self.why else [LinkDown(t, error.public)]
 
     def _send(self, data: bytes) -> None:
         if self.port is not None:

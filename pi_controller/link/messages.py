@@ -82,7 +82,7 @@ class LinkUp:
 
 @dataclass(frozen=True, slots=True)
 class LinkDown:
-    """The board is gone, silent, or refused; `why` is one line for the judge."""
+    """The board is gone, silent, or refused; `why` is one line for the judge, and names no port's path."""
 
     t: float
     why: str
@@ -107,6 +107,16 @@ class BoardEvent:
     def public(self) -> bool:
         """Whether people may know. A magnetometer's fault could tell where a bead lies: no page, journal or log."""
         return not self.kind.startswith("magnetometer")
+
+    @property
+    def good(self) -> bool:
+        """Whether nothing is amiss: it works, or works again. No more than `line` does it look at a magnetometer."""
+        return self.kind in _GOOD or (self.kind == "tested" and self.part == (2 << _PADS) - 1)
+
+    @property
+    def sound(self) -> bool:
+        """Whether a self test found all in order, the magnetometers too: as secret as `whole_line`."""
+        return self.good and self.kind == "tested" and self.value == _ALL
 
     @property
     def line(self) -> str:
@@ -146,6 +156,7 @@ WORDS = {
     "host back": "The board hears this program again, after {thousands:.0f} s.",
 }
 """Kind of a `BoardEvent`, in the order of its numbers on the wire (from 1), and its line."""
+_GOOD = {"started", "bus free", "touch back", "magnetometer back", "piezo good", "host back"}
 _PADS, _ALL = 4, (1 << 24) - 1
 
 

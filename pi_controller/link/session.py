@@ -114,9 +114,14 @@ class Session:
         self._stats.lost, self._stats.repeated = decoder.lost, decoder.repeated
         return self._stats
 
+    @property
+    def takes_orders(self) -> bool:
+        """Whether the board that talks, or talked last, takes orders, and tells of events."""
+        return self.board is not None and self.board.minor >= wire.ORDERS
+
     def has(self, feature: int) -> bool:
         """Whether the board that talks, or talked last, takes orders and has `feature` (a `wire.HAS_...`)."""
-        return self.board is not None and self.board.minor >= wire.ORDERS and bool(self.board.features & feature)
+        return self.board is not None and self.takes_orders and bool(self.board.features & feature)
 
     def test(self) -> None:
         """Order a self test as soon as the board takes orders; a `BoardEvent` "tested" tells what came of it."""
@@ -238,9 +243,7 @@ class Session:
                 return False
             self._down(t, "The board restarted.")
         if pads != self._pads or not 100 <= hz <= 100_000 or not 1 <= block <= 128:
-            self._down(
-                t, f"The board has {pads} pads at {hz} Hz, the pin map {self._pads}: {FLASH}."
-            )
+            self._down(t, f"The board has {pads} pads at {hz} Hz, the pin map {self._pads}: {FLASH}.")
             return True
         self.clock = BoardClock()
         self.board = board

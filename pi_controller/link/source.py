@@ -42,7 +42,7 @@ class Source(Protocol):
     missing: PortError | None
     """Why nothing can be opened, or was lost; None while it is open."""
     why: str
-    """Why there is no link, in one line; empty while there is one."""
+    """Why there is no link, in one line that names no port's path; empty while there is one."""
 
     @property
     def port(self) -> Waits | None:

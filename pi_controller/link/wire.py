@@ -1,32 +1,27 @@
-"""The frames between board and host. The one file that both ends run: CPython here, MicroPython on the board.
+"""What board and host say to each other, type by type. Both ends run this file and `frames.py`: CPython, MicroPython.
 
-A frame on the wire is a body, COBS-stuffed so that it holds no zero, and one zero to end it. The body is
-type (u8), sequence number (u16), payload, CRC-16/CCITT-FALSE (u16) over all before it; all little endian. The number
-counts every frame sent in that direction since boot, so a lost frame shows. `firmware/README.md` is the byte-by-byte
-page. Nothing here may need what MicroPython lacks (typing, dataclasses, `__future__`, deleting from a bytearray).
+`firmware/README.md` is the byte-by-byte page. Nothing in the two may need what MicroPython lacks (typing, dataclasses,
+`__future__`, deleting from a bytearray).
 """
 
 import struct
 from struct import pack_into, unpack
 
 try:
-    from binascii import crc_hqx
+    from pi_controller.link.frames import LONGEST, WINDOW, Frames, crc16, seal, stuff, unstuff
+except ImportError:  # on the board the files lie side by side
+    from frames import (  # pyright: ignore[reportMissingImports]
+        LONGEST,
+        WINDOW,
+        Frames,
+        crc16,
+        seal,
+        stuff,
+        unstuff,
+    )
 
-    def crc16(data: bytes | bytearray, n: int) -> int:
-        """Return the CRC-16/CCITT-FALSE (start 0xFFFF, polynomial 0x1021) of the first `n` bytes."""
-        return crc_hqx(memoryview(data)[:n], 0xFFFF)
-
-except ImportError:  # MicroPython has no crc_hqx; the board puts machine code in this one's place
-
-    def crc16(data: bytes | bytearray, n: int) -> int:
-        """Return the CRC-16/CCITT-FALSE (start 0xFFFF, polynomial 0x1021) of the first `n` bytes."""
-        crc = 0xFFFF
-        for i in range(n):
-            x = crc >> 8 ^ data[i]
-            x ^= x >> 4
-            crc = (crc << 8 ^ x << 12 ^ x << 5 ^ x) & 0xFFFF
-        return crc
-
+# they are told of here, so that others need to know of no other file
+__all__ = ("LONGEST", "WINDOW", "Frames", "crc16", "seal", "stuff", "unstuff")
 
 PROTOCOL = (1, 1)
 """Major and minor: another major cannot be talked to. A newer minor adds types, and sends none to an older end."""
@@ -103,60 +98,6 @@ TO_HOST = {WELCOME: 27, PONG: 12, PIEZO: VARIES, TOUCH: 32, FIELD: 156, HEALTH: 
 """Payload bytes of every type a board sends; a PIEZO has its head and any number of whole samples of all pads."""
 SAME = 0x80
 """In the count of a run of LIGHTS: one colour for all its pixels."""
-
-LONGEST = 1100
-"""No stuffed frame is longer (bytes): a PIEZO of 128 samples is 1059."""
-WINDOW = 1024
-"""So many frames may be lost in a row; a number farther on is no number of this session."""
-
-_ZERO = b"\0"
-_NO_GROUP = b"\x01"
-_GROUP = tuple(bytes([i]) for i in range(256))
-
-
-def stuff(data: bytes | bytearray) -> bytes:
-    """Return `data` COBS-stuffed: no zero in it, at most one byte in 254 longer (and one); without the ending zero."""
-    out: list[bytes | bytearray] = []
-    for run in bytes(data).split(_ZERO):
-        rest = run
-        while len(rest) >= 254:
-            out.append(_GROUP[255])
-            out.append(rest[:254])
-            rest = rest[254:]
-        out.append(_GROUP[len(rest) + 1])
-        out.append(rest)
-    return b"".join(out)
-
-
-def unstuff(data: bytes) -> bytes | None:
-    """Return what was stuffed into `data` (which holds no zero), or None when the last group is torn."""
-    out: list[bytes] = []
-    at = 0
-    end = len(data)
-    while at < end:
-        code = data[at]
-        after = at + code
-        if after > end:
-            return None
-        out.append(data[at + 1 : after])
-        if code < 255 and after < end:
-            out.append(_ZERO)
-        at = after
-    return b"".join(out)
-
-
-def seal(body: bytearray, number: int) -> bytes:
-    """Put `number` (its low 16 bits) and the CRC into `body` and return the frame to send, ending zero included.
-
-    `body` is as the `*_body` functions make it: type, two bytes for the number, payload, two bytes for the CRC.
-    """
-    end = len(body) - 2
-    body[1] = number & 0xFF
-    body[2] = number >> 8 & 0xFF
-    crc = crc16(body, end)
-    body[end] = crc & 0xFF
-    body[end + 1] = crc >> 8
-    return stuff(body) + _ZERO
 
 
 def _body(kind: int, form: str, *values: int | bytes) -> bytearray:
@@ -370,88 +311,15 @@ def ack(payload: bytes) -> tuple[int]:
     return unpack(_ACK, payload)
 
 
-class Decoder:
-    """Bytes in, frames out; whatever is torn, flipped, repeated or random is counted and dropped.
-
-    `lengths` is `TO_HOST` or `TO_BOARD`; `opener` the type that begins a session and may bear any number. Before it
-    nothing is let through. After damage a frame must be followed by the next one, whole, before either is believed:
-    16 bits of CRC alone would let one in 65536 pieces of garbage pass.
-
-    Counters: `frames` let through, `bad` (torn, CRC, unknown, wrong length, too long, out of sequence or
-    session, unconfirmed), `lost` (numbers that were skipped), `repeated`.
-    """
+class Decoder(Frames):
+    """The `Frames` of one direction: `lengths` is `TO_HOST` or `TO_BOARD`, `opener` the type that begins a session."""
 
     def __init__(self, lengths: dict[int, int], opener: int) -> None:
-        self.frames = 0
-        self.bad = 0
-        self.lost = 0
-        self.repeated = 0
+        Frames.__init__(self, opener)
         self._lengths = lengths
-        self._opener = opener
-        self._left = b""
-        self._skip = False
-        self.restart()
 
-    def restart(self) -> None:
-        """Forget the session (not the counters): only an opener is let through next."""
-        self._last = -1
-        self._doubt = False
-        self._held: "tuple[int, int, bytes] | None" = None
-
-    def feed(self, data: bytes) -> list[tuple[int, int, bytes]]:
-        """Return the frames that `data` completes, each (type, number, payload). Never raises."""
-        parts = (self._left + data).split(_ZERO)
-        self._left = parts.pop()
-        out: list[tuple[int, int, bytes]] = []
-        for part in parts:
-            if self._skip:
-                self._skip = False  # the rest of a frame that was too long
-            elif part:
-                self._take(part, out)
-        if len(self._left) > LONGEST:
-            self._left = b""
-            if not self._skip:
-                self._skip = True
-                self._refuse()
-        elif self._skip:
-            self._left = b""
-        return out
-
-    def _refuse(self) -> None:
-        self.bad += 1 if self._held is None else 2
-        self._held = None
-        self._doubt = True
-
-    def _take(self, part: bytes, out: list[tuple[int, int, bytes]]) -> None:
-        body = unstuff(part) if len(part) <= LONGEST else None
-        end = len(body) - 2 if body is not None else 0
-        if body is None or end < 3 or crc16(body, end) != body[end] | body[end + 1] << 8:
-            return self._refuse()
-        kind = body[0]
-        if not self._fits(kind, end - 3, body):
-            return self._refuse()
-        number = body[1] | body[2] << 8
-        held = self._held
-        last = self._last if held is None else held[1]
-        if number == last:
-            self.repeated += 1
-            return None
-        if kind != self._opener and (last < 0 or (number - last & 0xFFFF) > WINDOW):
-            return self._refuse()
-        frame = (kind, number, body[3:end])
-        if not self._doubt:
-            return self._believe(frame, out)
-        if held is not None and number == held[1] + 1 & 0xFFFF:
-            self._doubt = False
-            self._held = None
-            self._believe(held, out)
-            return self._believe(frame, out)
-        if held is not None:
-            self.bad += 1
-        self._held = frame
-        return None
-
-    def _fits(self, kind: int, size: int, body: bytes) -> bool:
+    def fits(self, kind: int, size: int, body: bytes) -> bool:
+        """Return whether a `body` of this type may have a payload of `size` bytes."""
         due = self._lengths.get(kind)
         if due == VARIES:
             if kind == LIGHTS:
@@ -459,10 +327,3 @@ class Decoder:
             return size > PIEZO_HEAD and (size - PIEZO_HEAD) % (2 * PADS) == 0
         # another major's opener may be longer, but begins like ours, or nobody could tell that it is another's
         return size == due or (kind == self._opener and size >= 2 and body[3] != PROTOCOL[0])
-
-    def _believe(self, frame: tuple[int, int, bytes], out: list[tuple[int, int, bytes]]) -> None:
-        if frame[0] != self._opener and self._last >= 0:
-            self.lost += frame[1] - self._last - 1 & 0xFFFF
-        self._last = frame[1]
-        self.frames += 1
-        out.append(frame)

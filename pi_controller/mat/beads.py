@@ -43,6 +43,12 @@ SECOND_LOOK = 25
 """After so many scans at rest a reading that did not decide is made again."""
 FEWEST = 4
 """Scans that a settled reading averages at least."""
+AFTER_HAND_S = 0.45
+"""So long after a hand has gone at the soonest is said what lies here.
+
+A bead that the hand laid down as it left has been read by then. Without this wait the time from a hider's quick ready
+to the seal would tell whether the bead was laid down by the last hand or before.
+"""
 
 
 class BeadTracker:
@@ -117,7 +123,8 @@ class BeadTracker:
     def say_again(self, t: float) -> None:
         """Say what lies here once more, also when nothing has changed: a hand has gone at `t`.
 
-        It is said when the field has kept still for `settle_s` since, so it holds for what the hand left behind.
+        It is said when the field has kept still for `settle_s` since, so it holds for what the hand left behind; and
+        not before `AFTER_HAND_S`, so that the time of it does not tell whether this hand left anything.
         """
         self._again_since = t
 
@@ -144,13 +151,14 @@ class BeadTracker:
     def feed(self, field: Field) -> list[Beads]:
         """Take one scan; return what has come to rest with it: one `Beads` or none."""
         beads = self._feed(field)
+        if self._again_since is None:
+            return beads
         # a wait of its own, for the hand may have moved the bead too little to be noticed yet
-        waited = self._again_since is not None and field.t - self._again_since >= self._settle_s - 1e-6
-        if not beads and waited and self._quiet is not None and self._said is not None:
-            beads = [msgspec.structs.replace(self._said, t=field.t)]
-        if beads:
-            self._again_since = None
-        return beads
+        wait_s = max(AFTER_HAND_S, self._settle_s)
+        if field.t - self._again_since < wait_s - 1e-6 or self._quiet is None or self._said is None:
+            return []
+        self._again_since = None
+        return beads or [msgspec.structs.replace(self._said, t=field.t)]
 
     def _feed(self, field: Field) -> list[Beads]:
         ok, ut = self._watch.feed(field.ut, field.ok), field.ut
@@ -158,13 +166,10 @@ class BeadTracker:
             ut = np.where(ok[:, None], ut, 0.0)
         if not 0.0 <= field.t - self._t < 1.0:
             self._move()
-        out = self._watch.left_out
-        if (out != self._out).any():  # what was said went by other sensors
-            self._out = out
-            self._move()
-            self._before, self._same_mm = None, BY_OTHERS_MM
+        self._changed(self._watch.left_out)
         self._t = field.t
         if self._quiet is not None:
+            ok = ok & self._use
             off = _uneven(ut - self._quiet, ok)
             self._average += 0.2 * (off - self._average)
             noise = self._noise
@@ -173,6 +178,18 @@ class BeadTracker:
                 return self._second_look(field.t) if self._scans == SECOND_LOOK else []
             self._move()
         return self._settle(field.t, ut, ok)
+
+    def _changed(self, out: NDArray[np.bool_]) -> None:
+        """Other sensors are left `out` from now on: what was said went by others, so read again.
+
+        Not where a sure reading does without one that is believed again: how soon that is tells how near it the bead
+        came, and to read again would hold up the seal.
+        """
+        lost, back = out & ~self._out, self._out & ~out
+        self._out = out
+        if lost.any() or (back.any() and (self._quiet is None or self._said is None or not self._said.sure)):
+            self._move()
+            self._before, self._same_mm = None, BY_OTHERS_MM
 
     def _rest(self, off: Array, ok: NDArray[np.bool_]) -> None:
         """Nothing has changed: sharpen the picture of the noise and, slowly, of the empty mat."""

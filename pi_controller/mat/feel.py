@@ -72,9 +72,8 @@ class Feel:
             case Piezo():
                 events = self._piezo(message)
             case Touch():
-                unheard = self._scanned is not None and message.t - self._scanned > NO_SCAN_S
-                blind = [Blind(self._scanned, message.t)] if unheard else []
-                self._scanned = message.t
+                last, self._scanned = self._scanned, message.t
+                blind = [Blind(last, message.t)] if last is not None and message.t - last > NO_SCAN_S else []
                 events = [*self.hands.feed(message)]
                 if events:
                     self.beads.say_again(message.t)  # the referee goes by what lies there after the last hand

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pi_controller.errors import UsageError
 from pi_controller.games import registry
 from pi_controller.games.base import Game, IllegalActionError, InvalidActionError
-from pi_controller.record.course import Course
+from pi_controller.record.course import SET, Course
 from pi_controller.record.decoding import Faults, lines
 from pi_controller.record.model import (
     LATEST_S,
@@ -21,8 +21,25 @@ from pi_controller.record.model import (
     RecordError,
     Ruling,
 )
+from pi_controller.record.saying import of_table, who
 from pi_controller.record.values import decode_object
-from pi_controller.referee.facts import Answer, Done, Fact, HideAgain, Opened, Question, Reveal, Undone
+from pi_controller.referee.facts import (
+    Answer,
+    ByEye,
+    Called,
+    ClockSet,
+    Done,
+    Fact,
+    HideAgain,
+    Opened,
+    ProtestMade,
+    ProtestRuled,
+    Question,
+    Reveal,
+    SensorsUsed,
+    StateSet,
+    Undone,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -38,7 +55,7 @@ def from_sheet(data: bytes, game: Game[Any]) -> Record:
     entries: list[Entry] = []
     for number, text in lines(data, faults):
         try:
-            action = decode_object(text)
+            action = _sheet_action(text)
             _, calls = course.play(action)
             entries.append(Move(action, calls))
         except (RecordError, InvalidActionError, IllegalActionError) as error:
@@ -53,8 +70,19 @@ def from_sheet(data: bytes, game: Game[Any]) -> Record:
     )
 
 
+def _sheet_action(text: str) -> dict[str, Any]:
+    action = decode_object(text)
+    if action.get("do") == SET:
+        raise RecordError("a score sheet cannot set the table", "a record can")
+    return action
+
+
 def to_sheet(record: Record) -> Iterator[str]:
-    """Yield the score sheet's lines: each action that counts as JSON."""
+    """Yield the score sheet's lines: each action that counts as JSON. `RecordError` where the judge set the table."""
+    if any(move.action.get("do") == SET for move in record.moves()):
+        raise RecordError(
+            "a score sheet cannot tell this game: the judge set the table in it", "take the record, without --sheet"
+        )
     for move in record.moves():
         yield json.dumps(move.action)
 
@@ -72,26 +100,36 @@ def from_journal(
     batches: Iterable[tuple[int, Sequence[Fact]]],
     undone: Collection[int],
     headers: Sequence[tuple[str, str]] = (),
+    *,
+    private: bool = False,
 ) -> Record:
     """Return the record of a journalled game: its `batches` in order, those `undone` as superseded lines.
 
-    The judge's answers become rulings. Where the bead lay is told for hides that are over and were not reopened; seals
-    and nonces are left out. Times count from the first fact. Raises `RecordError` where there is no game, or one that
-    the rules here do not follow.
+    The judge's answers become rulings, with who gave them where somebody was signed in; a table that was set is an
+    action `set`. Where the bead lay is told for hides that are over and were not reopened; seals and nonces are left
+    out, and so are the words of a protest, unless it is `private`. Times count from the first fact. Raises
+    `RecordError` where there is no game, or one that the rules here do not follow.
     """
-    told = _Told()
+    told = _Told(private=private)
     for number, facts in batches:
+        told.begin(facts)
         for fact in facts:
             told.tell(fact, superseded=number in undone)
     return told.record(tuple(headers))
 
 
 class _Told:
-    def __init__(self) -> None:
+    def __init__(self, *, private: bool) -> None:
+        self._private = private
+        self._who = ""
         self._opened: Opened | None = None
         self._course: Course[Any] | None = None
         self._entries: list[Entry] = []
         self._asked: Question | None = None
+
+    def begin(self, facts: Sequence[Fact]) -> None:
+        """Begin a batch: note who says what follows in it."""
+        self._who = next((who(fact) for fact in facts if isinstance(fact, Called)), "")
 
     def tell(self, fact: Fact, *, superseded: bool) -> None:
         if isinstance(fact, Opened):
@@ -103,7 +141,15 @@ class _Told:
             case Done(t=t, action=action, by=by):
                 calls = fact.calls if superseded else self._play(action)
                 by = "" if by == "sensor" else by
-                self._entries.append(Move(dict(action), calls, self._since(t), by, superseded=superseded))
+                self._move(t, dict(action), calls, by, superseded)
+            case StateSet(t=t, sheet=sheet):
+                action = {"do": SET, **sheet}
+                calls = () if superseded else self._play(action)
+                self._move(t, action, calls, "judge", superseded, of_table(fact, {}, private=self._private))
+            case SensorsUsed(t=t) | ProtestMade(t=t) | ProtestRuled(t=t) | ClockSet(t=t):
+                self._rule(t, of_table(fact, self._opened.teams, private=self._private), superseded=False)
+            case ByEye() if not superseded:
+                self._entries.append(Comment(of_table(fact, {}, private=self._private)))
             case Question():
                 self._asked = fact
             case Answer(t=t):
@@ -148,7 +194,14 @@ class _Told:
         except (InvalidActionError, IllegalActionError) as error:
             raise RecordError(f"the journal does not follow the rules: {error.what}", error.todo) from error
 
+    def _move(
+        self, t: float, action: dict[str, Any], calls: tuple[str, ...], by: str, superseded: bool, why: str = ""
+    ) -> None:
+        comment = ": ".join(filter(None, (self._who, why)))[:LONGEST_TEXT]
+        self._entries.append(Move(action, calls, self._since(t), by, comment, superseded=superseded))
+
     def _rule(self, t: float, text: str, superseded: bool) -> None:
+        text = ": ".join(filter(None, (self._who, text)))
         self._entries.append(Ruling(text[:LONGEST_TEXT], self._since(t), superseded))
 
     def _since(self, t: float) -> float | None:

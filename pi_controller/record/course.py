@@ -12,25 +12,32 @@ from pi_controller.record.values import put, same
 if TYPE_CHECKING:
     from pi_controller.record.model import Check
 
+SET = "set"
+"""The word of a judge who says how the table stands: `set` and the score sheet's keys. No game has it."""
 SIDES = ("hider", "hiding", "thrower")
 """Where a score sheet says whose hide or turn it is."""
 
 
 class Course(Generic[S]):
-    """One game from its opening on. `sheet` is the score sheet now, `turn` the hide or turn last begun, from 1."""
+    """One game from its opening on.
+
+    `sheet` is the score sheet now, `turn` the hide or turn last begun, from 1, and `open` whether it goes on.
+    """
 
     def __init__(self, game: Game[S]) -> None:
         self.game = game
         self.state = game.opening()
         self.sheet = game.sheet(self.state)
         self.turn = 0
-        self._open = False
+        self.open = False
 
     def play(self, action: Action) -> tuple[int | None, tuple[str, ...]]:
         """Play `action`; return the number of the hide or turn that it begins, if it does, and the words called.
 
         Raises the game's errors; then nothing has changed.
         """
+        if action.get("do") == SET:
+            return self._set(action), ()
         before = self.sheet
         self.state, calls = self.game.play(self.state, action)
         self.sheet = self.game.sheet(self.state)
@@ -38,21 +45,37 @@ class Course(Generic[S]):
         if side is None or action.get("hide") == "last":
             return None, calls
         number = None
-        if not self._open:
+        if not self.open:
             self.turn += 1
             number = self.turn
         if "owed" in before:
-            self._open = self.sheet["owed"] == "second" or self.sheet == before
+            self.open = self.sheet["owed"] == "second" or self.sheet == before
         else:  # a hide is one action, a turn lasts until the bowl passes
-            self._open = self.sheet.get("thrower") == side
+            self.open = self.sheet.get("thrower") == side
         return number, calls
 
     def once(self, action: Action) -> None:
         """Check that `action` is one of this game; whether it was allowed when it was done cannot be told any more."""
         try:
-            self.game.play(self.state, action)
+            if action.get("do") == SET:
+                self.game.restore(_sheet(action))
+            else:
+                self.game.play(self.state, action)
         except IllegalActionError:
             return
+
+    def _set(self, action: Action) -> int | None:
+        """Set the table; return the number of the hide that this begins, if it does: the second hit of it is owed.
+
+        Any other hide or turn in progress is void.
+        """
+        self.state = self.game.restore(_sheet(action))
+        self.sheet = self.game.sheet(self.state)
+        before, self.open = self.open, self.sheet.get("owed") == "second"
+        if before or not self.open:
+            return None
+        self.turn += 1
+        return self.turn
 
     def wrong(self, check: Check) -> str:
         """Return what `check` states that is not so, in one line, or nothing."""
@@ -84,3 +107,7 @@ class Course(Generic[S]):
             else:
                 raise RecordError(f"the score sheet has no {shown(path)}")
         return at
+
+
+def _sheet(action: Action) -> dict[str, Json]:
+    return {key: value for key, value in action.items() if key != "do"}

@@ -5,7 +5,7 @@ An action that is none, or that the rules do not allow where it stands, is left 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from unicodedata import normalize
 
 from pi_controller.errors import UsageError
@@ -211,4 +211,12 @@ class _Reader:
 
     def _name(self, value: Json) -> Json:
         """Return a player's name as the game has it, however its accents are spelt."""
-        return self._players.get(normalize("NFC", value), value) if isinstance(value, str) else value
+        match value:
+            case str():
+                return self._players.get(normalize("NFC", value), value)
+            case list():
+                return [self._name(item) for item in cast("list[Json]", value)]
+            case dict():
+                return {key: self._name(item) for key, item in cast("dict[str, Json]", value).items()}
+            case _:
+                return value

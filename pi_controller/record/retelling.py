@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, TextIO
 
 from pi_controller.games.play import drawn
+from pi_controller.record.course import SET
 from pi_controller.record.lines import written
 from pi_controller.record.model import Check, Comment, Move, Record, Ruling
 from pi_controller.record.values import put_text
@@ -33,6 +34,8 @@ def as_text(record: Record, out: TextIO, to: int | None = None) -> None:
                 out.write(f"\n{drawn(f'{word} {turn}', before)}\n")
         taken = "   (taken back)" if isinstance(entry, Move | Ruling) and entry.superseded else ""
         out.write(f"{n:>5}  {written(entry, record.game).lstrip(' ~')}{taken}\n")
+        if isinstance(entry, Move) and not taken and entry.action.get("do") == SET:
+            out.write(f"{drawn('So it stands', course.sheet)}\n")
     over = course.game.over(course.state)
     out.write(f"\n{drawn('End' if over else 'In progress', course.sheet)}\n")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pi_controller.drivers.ports import Buttons
+    from pi_controller.link.source import Source
 
 IDLE_S = 0.01
 CONTACT_SETTLES_S = 0.05
@@ -53,19 +55,20 @@ def main(argv: Sequence[str]) -> int:
         file = ChunkFile(path, Header(t=t, program=__version__, table=settings.table.name, strikes=strikes))
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}", "name a file that is not there yet") from error
-    bench = Bench(
-        file,
-        pins_source(clock)
-        if settings.board.port == "pins"
-        else lambda: SerialPort(find_port(settings.board.port), settings.board.write_timeout_s),
-        _contact(args.contact, clock),
-    )
-    try:
-        _drive(bench, clock, None if args.seconds is None else t + args.seconds)
-    except OSError as error:
-        raise UsageError(f"cannot go on with {path}: {error.strerror}", "make room on the disk") from error
-    finally:
-        bench.close()
+    with closing(file):  # also where the contact's pin cannot be had
+        bench = Bench(
+            file,
+            pins_source(clock)
+            if settings.board.port == "pins"
+            else lambda: SerialPort(find_port(settings.board.port), settings.board.write_timeout_s),
+            _contact(args.contact, clock),
+        )
+        try:
+            _drive(bench, clock, None if args.seconds is None else t + args.seconds)
+        except OSError as error:
+            raise UsageError(f"cannot go on with {path}: {error.strerror}", "make room on the disk") from error
+        finally:
+            bench.close()
     print(f"{path}: {bench.rows} samples of each pad, {bench.touches} touches of the stick")
     return 0
 
@@ -79,14 +82,21 @@ def _contact(pin: int | None, clock: Callable[[], float]) -> Buttons | None:
     return GpioButtons({CONTACT: pin}, clock, CONTACT_SETTLES_S, min_press_s=0.0)
 
 
+def _why(source: Source) -> str:
+    """Return why there is no link; whoever records at the terminal may know which port it is."""
+    missing = source.missing
+    return f"{missing.what}: {missing.todo}" if missing is not None else source.why
+
+
 def _drive(bench: Bench, clock: Callable[[], float], until: float | None) -> None:
     said = ""
     try:
         while until is None or clock() < until:
             bench.step(clock())
-            if bench.listener.why and bench.listener.why != said:
-                print(f"moccasin-mat: {bench.listener.why}", file=sys.stderr)
-            said = bench.listener.why
+            why = _why(bench.listener)
+            if why and why != said:
+                print(f"moccasin-mat: {why}", file=sys.stderr)
+            said = why
             if bench.listener.port is None:
                 time.sleep(IDLE_S)
             else:

@@ -47,7 +47,11 @@ class ChunkFile:
         self.path = path
         self._file = path.open("xb", buffering=0)
         self.size = 0
-        self.add(MAGIC + chunk(b"H", msgspec.json.encode(header)))
+        try:
+            self.add(MAGIC + chunk(b"H", msgspec.json.encode(header)))
+        except OSError:  # a full disk: nobody has the file yet who could close it
+            self._file.close()
+            raise
 
     def add(self, data: bytes) -> None:
         """Write whole chunks at the end."""

@@ -17,7 +17,7 @@ def act(turn: Turn, call: JudgeAction) -> None:
     """Play an action of the game by hand; a table without sensors is played so from toss to last point."""
     story, action = turn.story, call.action
     turn.game.play(story.state, action)
-    if action.get("do") == "hit" and story.phase == "show":
+    if story.phase == "show" and action.get("hide") != "last":  # it belongs to the next hide
         turn.add(Shown(turn.t))
     unhit = story.phase in ("hide", "check", "hit") and not story.hits
     turn.play(action, "judge")

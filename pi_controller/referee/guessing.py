@@ -121,7 +121,7 @@ class Guessing(Keeper):
 
     def due(self, story: Story) -> float | None:
         """Return when `tick` has something to say unless something happens first, or None."""
-        return self._limit(story) if story.question is None else None
+        return self._limit(story) if story.question is None and story.stood is None else None
 
     def _times(self, story: Story) -> dict[str, float]:
         """Return what the clock will say, and when."""

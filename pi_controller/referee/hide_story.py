@@ -52,7 +52,7 @@ def _tell(game: Game[Any], story: Story, fact: Fact) -> Story:
         case ByEye():
             return replace(story, phase="hit", note="")
         case Void(why=why):
-            return replace(story, commit=None, note=why)
+            return replace(story, commit=None, withdrawn=story.commit or "", note=why)
         case HideAgain(why=why):
             again = replace(_this_hide(story), phase="hide", fetched=True, note=why)
             return replace(again, doubt=0) if again.doubt == again.hide else again
@@ -61,7 +61,7 @@ def _tell(game: Game[Any], story: Story, fact: Fact) -> Story:
         case Answer(answer=answer):
             return _answered(story, answer)
         case Reveal(hide=hide, pad=pad, nonce=nonce):
-            return replace(story, commit=None, opening=Opening(hide, story.commit or "", pad, nonce))
+            return replace(story, commit=None, withdrawn="", opening=Opening(hide, story.commit or "", pad, nonce))
         case Shown():
             # two hands before the bead was up: some of them may have been hiding already
             doubt = story.collecting if len(story.passes) > 1 else story.doubt
@@ -94,7 +94,7 @@ def _this_hide(story: Story) -> Story:
 
 
 def _next_hide(story: Story, passes: tuple[int, ...]) -> Story:
-    return replace(_this_hide(story), hide=story.hide + 1, passes=passes)
+    return replace(_this_hide(story), hide=story.hide + 1, passes=passes, withdrawn="")
 
 
 def _answered(story: Story, answer: str) -> Story:

@@ -103,7 +103,7 @@ class Keeper(ABC):
 
     def due(self, story: Story) -> float | None:
         """Return when `tick` has something to say unless something happens first, or None."""
-        waits = story.question is None and story.paused is None and not story.held
+        waits = story.question is None and story.stood is None
         limit = self._limit(story) if waits else None
         return None if limit is None else self._senses.since + limit
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import msgspec
 
 from pi_controller.games.base import InvalidActionError
+from pi_controller.games.wording import listed, shown
 from pi_controller.mat.events import Beads, Button, HandIn, HandOut, MatEvent, Sensors, Strike
 from pi_controller.referee.judge import JudgeCall
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 BUTTONS = ("toss_a", "toss_b", "ready", "shown", "left", "right", "inside", "outside")
 """The last four are the guesses of slahal."""
+EVENTS = tuple(str(kind.__struct_config__.tag) for kind in get_args(MatEvent))
+CALLS = tuple(str(kind.__struct_config__.tag) for kind in get_args(JudgeCall))
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -41,6 +44,8 @@ def read(line: bytes) -> MatEvent | JudgeCall:
             raise InvalidActionError('a line has either "event" or "judge"')
         if not math.isfinite(head.t):
             raise InvalidActionError('"t" is a number of seconds')
+        _known(head.event, "event", EVENTS)
+        _known(head.judge, "call of a judge", CALLS)
         said: MatEvent | JudgeCall = _event(line) if head.judge is None else _call(line)
     except msgspec.ValidationError as error:
         raise InvalidActionError(str(error)) from error
@@ -64,6 +69,11 @@ def read(line: bytes) -> MatEvent | JudgeCall:
         case _:
             pass
     return said
+
+
+def _known(name: str | None, what: str, names: tuple[str, ...]) -> None:
+    if name is not None and name not in names:
+        raise InvalidActionError(f"there is no {what} {shown(name)}", f"there are: {listed(names)}")
 
 
 def _pads(pads: Iterable[int]) -> None:

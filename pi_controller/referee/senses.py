@@ -57,9 +57,9 @@ class Senses:
 
     def wait(self, story: Story, t: float, afresh: bool = False) -> None:
         """Note since when the referee waits for what the story needs next (a reading, or a hit)."""
-        if story.paused is not None and self.stopped is None:
-            self.stopped = story.paused
-        elif story.paused is None and self.stopped is not None:
+        if story.stood is not None and self.stopped is None:
+            self.stopped = story.stood
+        elif story.stood is None and self.stopped is not None:
             self.since += t - self.stopped
             self.stopped = None
         awaited = (story.phase, story.hide, len(story.hits), story.strokes) if story.question is None else None

@@ -59,7 +59,7 @@ def tell(game: Game[Any], story: Story, fact: Fact) -> Story:
         case ByEye():
             return replace(story, phase=_due(game), note="")
         case Void(why=why):
-            return replace(story, commit=None, note=why)
+            return replace(story, commit=None, withdrawn=story.commit or "", note=why)
         case HideAgain(why=why):
             return replace(_this_hide(story), phase="hide", note=why)
         case Lifted(pad=pad):
@@ -69,7 +69,7 @@ def tell(game: Game[Any], story: Story, fact: Fact) -> Story:
         case Answer(answer=answer):
             return _answered(game, story, answer)
         case Reveal(hide=hide, pad=pad, nonce=nonce):
-            return replace(story, commit=None, opening=Opening(hide, story.commit or "", pad, nonce))
+            return replace(story, commit=None, withdrawn="", opening=Opening(hide, story.commit or "", pad, nonce))
         case Shown():
             return replace(_next_hide(story), phase="hide")
         case LinkSeen(up=up, why=why):
@@ -92,7 +92,7 @@ def _this_hide(story: Story) -> Story:
 
 
 def _next_hide(story: Story) -> Story:
-    return replace(_this_hide(story), hide=story.hide + 1)
+    return replace(_this_hide(story), hide=story.hide + 1, withdrawn="")
 
 
 def _answered(game: Game[Any], story: Story, answer: str) -> Story:

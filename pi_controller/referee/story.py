@@ -55,10 +55,12 @@ class Story:
     with a pass that may have been none. `fetched`: the
     first pass may be the hand that took the bead up. `waived`: fouls the judge let pass in this hide. `by_hand`: what
     was undone had shown the bead, so this hide is not sealed again. `link` is None until a board was heard of.
-    `mark` is the batch that an undo takes back.
+    `mark` is the batch that an undo takes back. `withdrawn` is a commitment to this hide that was taken
+    back.
     `stand` is the batch that last changed what a judge decides by (not what the mat felt meanwhile), `since_t` when the
-    table began to wait for what it waits for, seconds; while the clock is stopped `paused` is since when. `sensors` is
-    whether play goes by what the mat feels, `protest` the one that is not decided.
+    table began to wait for what it waits for, seconds; while the clock is stopped `paused` is since when, and `stood`
+    since when it stands for that or for a protest. `sensors` is whether play goes by what the mat feels, `protest` the
+    one that is not decided.
 
     In the other games: `opened` are the pads that the hunters opened in this hide (ojibwe), `since` is when the bones
     were won, seconds (slahal), `strokes` how often the bowl was tapped or the sticks thrust since the last throw was
@@ -82,6 +84,7 @@ class Story:
     strokes: int = 0
     since: float | None = None
     commit: str | None = None
+    withdrawn: str = ""
     opening: Opening | None = None
     question: Question | None = None
     link: bool | None = None
@@ -93,6 +96,7 @@ class Story:
     stand: int = 0
     since_t: float = 0.0
     paused: float | None = None
+    stood: float | None = None
     sensors: bool = True
     protest: Protest | None = None
 

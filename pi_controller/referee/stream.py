@@ -14,24 +14,27 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 import msgspec
 
 from pi_controller.arguments import Parser
+from pi_controller.errors import UsageError
 from pi_controller.games import registry
 from pi_controller.games.base import Game, IllegalActionError, InvalidActionError
 from pi_controller.games.options import from_text
+from pi_controller.games.wording import listed, nearest, shown
 from pi_controller.referee import lines
-from pi_controller.referee.facts import LASTING, Done, Fact, Undone
+from pi_controller.referee.facts import LASTING, Done, Fact, StateSet, Undone
+from pi_controller.referee.judge import JudgeAction, JudgeReplace, JudgeUndo
 from pi_controller.referee.referees import REFEREES, referee_for
-from pi_controller.referee.settings import SENSED_FOULS, Mode, RefereeSettings
+from pi_controller.referee.settings import PRESETS, SENSED_FOULS, Mode, RefereeSettings
 from pi_controller.referee.telling import blank, tell_batch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from pi_controller.errors import MatError
     from pi_controller.referee.keeper import Keeper
     from pi_controller.referee.story import Story
 
 MOMENT_S = 0.5
-_HELP = """one line in:
+_TODO = "the line is passed over; 'moccasin-mat referee --help' shows the lines it takes"
+_LINES = """one line in:
   {"t": 3.2, "event": "hand_in" | "hand_out", "pad": 1}
   {"t": 9.0, "event": "beads", "found": [{"pad": 3, "marked": true}]}
   {"t": 9.5, "event": "button", "name": "toss_a" | "toss_b" | "ready" | "shown"}       slahal: also "left", "inside" ...
@@ -39,7 +42,18 @@ _HELP = """one line in:
   {"t": 15.0, "event": "link", "up": false, "why": "..."}
   {"t": 20.0, "judge": "action", "action": {"do": "hit", "found": true}}
   {"t": 21.0, "judge": "answer", "answer": "play_on"}
-  {"t": 22.0, "judge": "undo" | "hide_again"}"""
+  {"t": 22.0, "judge": "undo" | "hide_again", "reason": "..."}
+  {"t": 23.0, "judge": "replace", "action": {"do": "hit", "found": false}}         undo, and this in its place
+  {"t": 24.0, "judge": "hidden"}                                                   the hiders are ready
+  {"t": 25.0, "judge": "set", "sheet": {...}, "reason": "..."}                     the table stands so
+  {"t": 26.0, "judge": "sensors", "on": false, "reason": "..."}
+  {"t": 27.0, "judge": "protest", "by": "A", "text": "..."}
+  {"t": 28.0, "judge": "ruling", "ruling": "upheld" | "denied" | "play_on", "reason": "..."}
+  {"t": 29.0, "judge": "clock", "running": false}
+
+presets:
+"""
+_HELP = _LINES + "\n".join(f"  {name:<11} {what}" for name, what in PRESETS.items())
 
 
 class Pipe:
@@ -52,16 +66,21 @@ class Pipe:
         self._out = out
         self._told: list[tuple[Story, list[Fact]]] = []
         self._t = 0.0
+        self._lines = 0
 
     def line(self, line: bytes) -> bool:
-        """Take in a line; return whether it could be taken."""
+        """Take in a line; return whether it could be taken. Blank lines are passed over."""
+        self._lines += 1
+        if not line.strip():
+            return True
         try:
             said = lines.read(line)
             self._pass(said.t)
             self._t = said.t
-            facts = self._referee.decide(self.story, said)
+            facts = self._replaced(said) if isinstance(said, JudgeReplace) else self._referee.decide(self.story, said)
         except (InvalidActionError, IllegalActionError) as error:
-            self._out({"error": {"kind": error.code, "message": _one_line(error)}})
+            message = f"line {self._lines}: {error.what}; {error.todo or _TODO}"
+            self._out({"error": {"kind": error.code, "message": message, "line": self._lines}})
             return False
         self._tell(facts)
         if any(isinstance(fact, Undone) for fact in facts):
@@ -77,6 +96,13 @@ class Pipe:
         if due is not None and (self.story.phase == "check" or due - self._t < MOMENT_S):
             self._tell(self._referee.tick(self.story, due))
 
+    def _replaced(self, call: JudgeReplace) -> list[Fact]:
+        """Return what follows from an undo and an action in its place; both count, or neither."""
+        undo = self._referee.decide(self.story, JudgeUndo(call.t, call.reason))
+        before, facts = self._counting(undo)
+        story = tell_batch(self.game, before, len(self._told) + 1, facts)
+        return undo + self._referee.decide(story, JudgeAction(call.t, call.action))
+
     def _pass(self, t: float) -> None:
         while (due := self._referee.due(self.story)) is not None and due <= t:
             facts = self._referee.tick(self.story, due)
@@ -87,42 +113,50 @@ class Pipe:
     def _tell(self, facts: list[Fact]) -> None:
         if not facts:
             return
-        before, batch = self.story, len(self._told) + 1
-        links: list[Fact] = []
-        for fact in facts:
-            if isinstance(fact, Undone):
-                # the same as the journal's fold: back to before that batch, and the link as it is
-                before = self._told[fact.batch - 1][0]
-                links = [f for _, told in self._told[fact.batch - 1 :] for f in told if isinstance(f, LASTING)]
-        self.story = tell_batch(self.game, before, batch, [*links, *facts])
-        self._told.append((before, facts))
-        story = before
+        batch = len(self._told) + 1
+        story, counting = self._counting(facts)
+        self._told.append((self.story, facts))
+        self.story = tell_batch(self.game, story, batch, counting)
         for fact in facts:
             story = tell_batch(self.game, story, batch, [fact])
             self._out(self._shown(fact, story))
 
+    def _counting(self, facts: list[Fact]) -> tuple[Story, list[Fact]]:
+        """Return the story that `facts` go on from, and the facts that then count.
+
+        The same as the journal's fold: an undo goes back to before its batch, with the link as it is.
+        """
+        before, lasting = self.story, list[Fact]()
+        for fact in facts:
+            if isinstance(fact, Undone):
+                before = self._told[fact.batch - 1][0]
+                lasting = [f for _, told in self._told[fact.batch - 1 :] for f in told if isinstance(f, LASTING)]
+        return before, [*lasting, *facts]
+
     def _shown(self, fact: Fact, story: Story) -> dict[str, Any]:
-        shown = cast("dict[str, Any]", msgspec.to_builtins(fact))
+        told = {"t": fact.t, **cast("dict[str, Any]", msgspec.to_builtins(fact))}
         if isinstance(fact, Done):
-            return {"t": fact.t, **shown, "calls": fact.calls, "state": self.game.sheet(story.state)}
-        return shown
+            told["calls"] = fact.calls
+        if isinstance(fact, Done | StateSet):
+            told["state"] = self.game.sheet(story.state)
+        return told
 
 
 def run(game: Game[Any], referee: Keeper, source: Iterable[bytes], out: TextIO) -> int:
-    """Referee one game; return 0 when every line could be taken, 2 otherwise. Blank lines are skipped."""
+    """Referee one game; return 0 when every line could be taken, 2 otherwise."""
 
     def write(answer: dict[str, Any]) -> None:
         out.write(msgspec.json.encode(answer).decode() + "\n")
         out.flush()
 
     pipe = Pipe(game, referee, write)
-    taken = [pipe.line(line) for line in source if line.strip()]
+    taken = [pipe.line(line) for line in source]
     pipe.end()
     return 0 if all(taken) else 2
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run `moccasin-mat referee GAME [--set OPTION=VALUE]... [--foul KIND=MODE]...`; return its exit status."""
+    """Run `moccasin-mat referee GAME [--preset P] [--set OPTION=VALUE]... [--foul KIND=MODE]...`; return its status."""
     parser = Parser(
         "referee", "Judge mat events from standard input: a JSON object a line in, what follows a line out."
     )
@@ -138,15 +172,34 @@ def main(argv: Sequence[str]) -> int:
         default=[],
         help=f"automatic, ask or off for one of {', '.join(SENSED_FOULS)}",
     )
+    parser.add_argument(
+        "--preset", metavar="PRESET", default="home", help=f"{', '.join(PRESETS)}: what --foul leaves open"
+    )
+    parser.add_argument(
+        "--nearest",
+        metavar="PADS",
+        default="",
+        help="the pads from the nearest to the hitter on, 2,3,1,4 say: of two struck at once the first of these counts",
+    )
     args = parser.parse_args(argv)
+    if args.preset not in PRESETS:
+        raise UsageError(
+            f"there is no preset {shown(args.preset)}{nearest(args.preset, PRESETS)}", f"presets: {listed(PRESETS)}"
+        )
     game = registry.game(args.game, from_text(args.set))
     seconds = game.settings.get("hit_seconds")
     settings = RefereeSettings(
         fouls=cast("dict[str, Mode]", from_text(args.foul)),
         hit_seconds=float(seconds) if isinstance(seconds, int | float) else None,
+        nearest=_pads(args.nearest),
+        preset=args.preset,
     )
     return run(game, referee_for(game, settings, secrets.token_bytes), sys.stdin.buffer, sys.stdout)
 
 
-def _one_line(error: MatError) -> str:
-    return f"{error.what}; {error.todo}" if error.todo else error.what
+def _pads(text: str) -> tuple[int, ...]:
+    """Return the pads that `2,3,1,4` names; which may be named is the settings' to say."""
+    words = text.split(",") if text else []
+    if not all(word.strip().isdecimal() for word in words):
+        raise UsageError(f"--nearest cannot be {shown(text)}", "write pads with commas: 2,3,1,4")
+    return tuple(int(word[:9]) for word in words)

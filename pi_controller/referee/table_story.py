@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
 def tell(game: Game[Any], story: Story, fact: Fact) -> Story:
     """Return the story after `fact`, which is one of those imported here. Raises the game's errors for a state."""
+    return _clock(story, _tell(game, story, fact), fact.t)
+
+
+def _tell(game: Game[Any], story: Story, fact: Fact) -> Story:
     match fact:
         case StateSet(sheet=sheet, reason=reason):
             return _set(game, story, game.restore(sheet), reason)
@@ -26,18 +30,32 @@ def tell(game: Game[Any], story: Story, fact: Fact) -> Story:
             return replace(story, protest=story.protest and replace(story.protest, play_on=True))
         case ProtestRuled():
             return replace(story, protest=None)
-        case ClockSet(t=t, running=True):
-            stopped = 0.0 if story.paused is None else t - story.paused
-            began = None if story.since is None else story.since + stopped
-            return replace(story, paused=None, since_t=story.since_t + stopped, since=began)
+        case ClockSet(running=True):
+            return replace(story, paused=None)
         case ClockSet(t=t):
             return replace(story, paused=t if story.paused is None else story.paused)
         case _:
             return story
 
 
+def _clock(before: Story, story: Story, t: float) -> Story:
+    """Return `story` with its clocks standing while the clock is stopped or a protest holds play; then they go on."""
+    stands = story.paused is not None or story.held
+    if stands or before.stood is None:
+        return replace(story, stood=before.stood if before.stood is not None else t) if stands else story
+
+    def later(began: float) -> float:
+        return began + max(0.0, t - max(began, before.stood or 0.0))
+
+    since = None if story.since is None else later(story.since)
+    return replace(story, stood=None, since_t=later(story.since_t), since=since)
+
+
 def _set(game: Game[Any], story: Story, state: Any, reason: str) -> Story:
-    """Return the story of a table set to `state`: its hide is not begun, or the second hit of it is owed."""
+    """Return the story of a table set to `state`: its hide is not begun, or the second hit of it is owed.
+
+    A hide that was settled, or is void with its first hit, keeps its number; the next one has its own.
+    """
     sheet = game.sheet(state)
     owed = sheet.get("owed") if game.name == HAMPA_APENA else None
     phase: Phase = "toss"
@@ -49,8 +67,10 @@ def _set(game: Game[Any], story: Story, state: Any, reason: str) -> Story:
         phase = "throw" if sheet["thrower"] is not None else "toss"
     elif game.hiders(state) is not None:
         phase = "hide"
+    settled = story.phase in ("show", "over") or bool(story.hits and phase != "hit")
     return replace(
         story,
+        hide=story.hide and story.hide + settled,
         state=state,
         phase=phase,
         owed=owed,

@@ -20,16 +20,20 @@ def clean(name: str) -> str:
     """Return `name` in NFC on one line: no control or direction characters, at most 40 characters, marks bounded."""
     kept: list[str] = []
     marks = 0
-    for char in unicodedata.normalize("NFC", name):
-        category = unicodedata.category(char)
-        if char.isspace() or category[0] == "Z":
+    # only what stays is composed: a sign that goes may stand between a letter and its mark
+    for char in unicodedata.normalize("NFC", "".join(filter(_stays, name))):
+        if char.isspace() or unicodedata.category(char)[0] == "Z":
             if kept and kept[-1] != " ":
                 kept.append(" ")
-        elif category[0] != "C" or char in _JOINERS:
-            marks = marks + 1 if category[0] == "M" else 0
+        else:
+            marks = marks + 1 if unicodedata.category(char)[0] == "M" else 0
             if marks <= _MAX_MARKS:
                 kept.append(char)
     return "".join(kept)[:MAX_CHARACTERS].strip(" " + _JOINERS)
+
+
+def _stays(char: str) -> bool:
+    return char.isspace() or char in _JOINERS or unicodedata.category(char)[0] != "C"
 
 
 def team_name(view: View, team: str) -> str:

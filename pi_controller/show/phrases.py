@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from pi_controller.games.base import other
@@ -25,6 +26,7 @@ FOULS: Mapping[str, str] = {
     "left_position": mark("The hider left the place behind the pads."),
     "outside_help": mark("Someone outside the team helped."),
     "time": mark("The time to hit ran out."),
+    "early_hit": mark("A pad was hit before the bead was seen to lie well."),
     "rehide": mark("A bone moved after the hands were out."),
     "double_tap": mark("The bowl was tapped twice in one turn."),
     "no_throw": mark("The bowl was tapped twice in one turn."),
@@ -35,6 +37,7 @@ QUESTIONS: Mapping[str, str] = {
     "two_struck": mark("More than one pad was touched. Which was first?"),
     "doubtful": mark("There was a faint touch. Was it a hit?"),
     "same_pad": mark("The second hit touched the pad of the first. Which pad counts?"),
+    "early_hit": mark("A pad was hit too early. Play on?"),
     "link_gap": mark("The mat was not heard for a moment. Was there a hit?"),
     "bead_moved": mark("The bead moved after it was hidden. Play on?"),
     "no_reading": mark("The mat cannot tell where the bead is. Play on by eye?"),
@@ -71,6 +74,8 @@ _CHOICES: Mapping[str, str] = {
     "outside": mark("outside"),
 }
 
+_FAR_S = 86_400.0
+
 _STAKES: Mapping[str, str] = {
     "wheya": mark("{hitter} has four sticks left to give: a find on the second hit is a point for {hider}."),
     "sahdogan": mark("For a point: {hitter} must find the bead on the first hit."),
@@ -92,6 +97,8 @@ def sentence(view: View, language: str = "en") -> str:
     match view.phase:
         case "halted":
             return text("Play stops: the table cannot write its journal.")
+        case _ if view.held:
+            return text("Protest by {team}: play stands").format(team=inline(team_name(view, view.protest)))
         case _ if sheet_phrases.told_by_sheet(view) and view.question is None:
             return sheet_phrases.sentence(view, language)
         case "over" if view.winner in {"A", "B"}:
@@ -131,6 +138,48 @@ def stake(view: View, language: str = "en") -> str:
     if said is None or view.hider is None or only_second_left or view.phase in {"over", "halted", "toss", "show"}:
         return ""
     return catalogue(language).gettext(said).format(**_names(view))
+
+
+def standing(view: View, language: str = "en") -> str:
+    """Return how the table stands when it is not as usual: a protest put off, the clock stopped, the sensors off."""
+    text, said = catalogue(language).gettext, list[str]()
+    if view.protest and not view.held:
+        team = inline(team_name(view, view.protest))
+        said.append(text("Protest by {team}: play goes on before it is decided.").format(team=team))
+    if view.paused is not None:
+        said.append(text("The clock is stopped."))
+    if not view.sensors:
+        said.append(text("The mat’s sensors are off: the judge enters what happens."))
+    return " ".join(said)
+
+
+def limit_label(view: View, language: str = "en") -> str:
+    """Return what the time is for that `until` ends."""
+    text = catalogue(language).gettext
+    return text("Time to hide") if view.phase == "hide" else text("Time to hit")
+
+
+def until(view: View) -> float | None:
+    """Return when the hit or the hiding must be done, seconds on the table's clock; None while that has no end."""
+    return None if view.limit is None or view.held else view.since + view.limit
+
+
+def remaining(end: float | None, t: float) -> str:
+    """Return the time from `t` to `end` as minutes and seconds, `0:00` when it is over, nothing for no end.
+
+    An end a day off is on another clock, a simulated game's: nothing is said of it.
+    """
+    if end is None or abs(end - t) >= _FAR_S:
+        return ""
+    minutes, seconds = divmod(max(0, math.ceil(end - t)), 60)
+    return f"{minutes}:{seconds:02}"
+
+
+def clocks(view: View, t: float, language: str = "en") -> list[str]:
+    """Return the times that run at `t`, each with what it is for: `Time to hit 0:23`. A stopped clock stands."""
+    now = t if view.paused is None else view.paused
+    ends = ((limit_label(view, language), until(view)), (catalogue(language).gettext("Time left"), view.ends))
+    return [f"{said} {left}" for said, end in ends if (left := remaining(end, now))]
 
 
 def question(asked: Asked, language: str = "en") -> str:

@@ -135,9 +135,7 @@ def _lines(view: View, t: float, language: str, width: int) -> list[Text]:
         head = fit(Text(game_name(view.game, language), Style(bold=True)), width)
         drawn = DRAWN[view.game](view, language, width)
         said = [part for line in _said(view, language) for part in _wrapped(line, width, 2)]
-        if view.ends is not None and 0 < t < view.ends:
-            left = divmod(int(view.ends - t), 60)
-            said.insert(0, Text(text("Time left") + f" {left[0]}:{left[1]:02}", Style(bold=True)))
+        said[:0] = _clocks(view, t, language)
         return [head, fit(Text("─" * width, Style(dim=True)), width), Text(""), *drawn, Text(""), *said]
     lights, pixels = pinmap().lights, frame(view, t)
     row_a, row_b = pixels[: lights.a], pixels[lights.a : lights.a + lights.b]
@@ -146,7 +144,8 @@ def _lines(view: View, t: float, language: str, width: int) -> list[Text]:
 
     left = Text.assemble((game_name(view.game, language), Style(bold=True)))
     left.append("  " + text("hide {n}, first to {points}").format(n=view.hide, points=view.points), dim)
-    right = Text(text("mat connected") if view.link else text("no mat"), dim)
+    mat = text("mat connected") if view.sensors else text("sensors off")
+    right = Text(mat if view.link else text("no mat"), dim)
     head = left.append(" " * max(2, width - left.cell_len - right.cell_len)).append_text(right)
     lines = [fit(head, width), fit(Text("─" * width, dim), width), Text("")]
 
@@ -163,8 +162,14 @@ def _lines(view: View, t: float, language: str, width: int) -> list[Text]:
     score = f"{view.short.get('A', 0)}–{view.short.get('B', 0)}"
     lines.append(_row("  " + text("points"), pixels[-lights.short :], score, width))
     lines.append(Text(""))
+    lines += _clocks(view, t, language)
     lines += [part for line in _said(view, language) for part in _wrapped(line, width, 2)]
     return lines
+
+
+def _clocks(view: View, t: float, language: str) -> list[Text]:
+    """Return the times that run, where the time is known."""
+    return [Text(said, Style(bold=True)) for said in phrases.clocks(view, t, language)] if t else []
 
 
 def _said(view: View, language: str) -> list[Text]:
@@ -172,6 +177,8 @@ def _said(view: View, language: str) -> list[Text]:
     text = catalogue(language).gettext
     bold, dim = Style(bold=True), Style(dim=True)
     said = [Text(phrases.sentence(view, language), bold)]
+    if standing := phrases.standing(view, language):
+        said.append(Text(standing, Style(color="yellow")))
     if view.note:
         said.append(Text(view.note))
     if faults := phrases.faults(view, language):

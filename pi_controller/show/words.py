@@ -198,6 +198,8 @@ _GAMES = {
     "plum_stone": mark("Plum Stone Game"),
     "patol": "Pa-tol",
 }
+_OWN_NAMES = {"dakota", "slahal", "patol"}
+"""The games whose name here is their own, in every language."""
 
 
 def plain(key: str) -> str:
@@ -207,7 +209,8 @@ def plain(key: str) -> str:
 
 def game_name(game: str, language: str = "en") -> str:
     """Return what the game is called on the page."""
-    return catalogue(language).gettext(_GAMES.get(game) or plain(game))
+    name = _GAMES.get(game) or plain(game)
+    return name if game in _OWN_NAMES else catalogue(language).gettext(name)
 
 
 def word(call: str, language: str = "en", game: str = "dakota") -> Word:
@@ -218,7 +221,7 @@ def word(call: str, language: str = "en", game: str = "dakota") -> Word:
     text = catalogue(language).gettext
     return replace(
         known,
-        shown=text(known.shown),
+        shown=known.shown if known.sounds else text(known.shown),  # Dakota words are Dakota in every language
         literal=text(known.literal) if known.literal else "",
         meaning=text(known.meaning),
         source=text(known.source),

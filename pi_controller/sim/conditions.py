@@ -40,6 +40,8 @@ class Conditions:
     """Slow wander of a touch strip, counts."""
     field_noise_ut: float = 0.5
     """Noise of a magnetometer axis, microtesla rms."""
+    field_offset_ut: float = 25.0
+    """What a magnetometer reads of its own accord on each axis, at most; cheap ones do, microtesla."""
     field_drift_ut: float = 1.0
     """Slow wander of the background field, microtesla."""
     field_gain_error: float = 0.003

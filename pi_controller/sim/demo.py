@@ -22,6 +22,7 @@ from pi_controller.arguments import Parser
 from pi_controller.errors import UsageError
 from pi_controller.games import registry
 from pi_controller.games.options import from_text
+from pi_controller.show.i18n import chosen
 from pi_controller.show.odds_bar import OddsBar
 from pi_controller.sim.conditions import Conditions
 from pi_controller.sim.demo_lines import DemoLines
@@ -64,7 +65,7 @@ def main(argv: Sequence[str]) -> int:
         if speed == "max":
             _hurry(simulation, quiet=args.json)
         else:
-            _watch(simulation, float(speed), bar, quiet=args.json)
+            _watch(simulation, float(speed), bar, args.language, quiet=args.json)
         return _end(simulation, args)
 
 
@@ -85,10 +86,14 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--no-web", action="store_true", help="no live page")
     parser.add_argument("--port", metavar="N", type=int, default=0, help="the live page's port (default: a free one)")
     parser.add_argument("--odds", action="store_true", help="show each side's chance of winning")
+    parser.add_argument(
+        "--language", metavar="L", default="en", help="a language's code, or its catalogue: FOLDER/dak.po (default: en)"
+    )
     parser.add_argument("--json", action="store_true", help="print one line at the end: the final state and the truth")
     args = parser.parse_args(argv)
     if not 0 <= args.seed < 2**63:
         raise UsageError(f"seed {args.seed} cannot be", "a seed is a whole number from 0")
+    args.language = chosen(args.language)
     return args
 
 
@@ -99,7 +104,7 @@ def _web(args: argparse.Namespace, stack: ExitStack, bar: OddsBar | None) -> Cal
     from pi_controller.web.server import WebServer  # noqa: PLC0415
 
     feed = Feed(bar.of if bar else None)
-    server = WebServer(feed, port=args.port)
+    server = WebServer(feed, port=args.port, language=args.language)
     server.start()
     stack.callback(server.stop)
     if not args.json:
@@ -116,7 +121,7 @@ def _hurry(simulation: Simulation, *, quiet: bool) -> None:
             print(line, flush=True)
 
 
-def _watch(simulation: Simulation, speed: float, bar: OddsBar | None, *, quiet: bool) -> None:
+def _watch(simulation: Simulation, speed: float, bar: OddsBar | None, language: str, *, quiet: bool) -> None:
     """Play at `speed` times real time, with the strips in the terminal."""
     from rich.live import Live  # noqa: PLC0415
 
@@ -133,7 +138,8 @@ def _watch(simulation: Simulation, speed: float, bar: OddsBar | None, *, quiet: 
             ahead = (simulation.t - t0) / speed - (time.monotonic() - begun)
             if live is not None and time.monotonic() - drawn > 1 / 12:
                 drawn = time.monotonic()
-                live.update(render(view, simulation.t, chances=bar.of(view) if bar else None), refresh=True)
+                chances = bar.of(view) if bar else None
+                live.update(render(view, simulation.t, language=language, chances=chances), refresh=True)
             line = lines.of(view)
             if live is None and not quiet and line is not None:
                 print(line, flush=True)
@@ -158,7 +164,7 @@ def _end(simulation: Simulation, args: argparse.Namespace) -> int:
     else:
         from pi_controller.show.terminal import render_text  # noqa: PLC0415
 
-        print(render_text(view))
+        print(render_text(view, language=args.language))
         played = f"{view.hide} hides in " if view.hide else ""
         print(f"\n{played}{simulation.t / 60:.1f} simulated minutes, seed {args.seed}.")
         print("The journal and what really happened agree." if not wrong else "\n".join(["They disagree:", *wrong]))

@@ -23,6 +23,7 @@ KINDS: dict[str, tuple[str, int, int]] = {
     "dead-magnetometer": ("the magnetometer does not answer", 24, 17),
     "stuck-magnetometer": ("the magnetometer repeats one reading", 24, 5),
     "noisy-magnetometer": ("the magnetometer jumps to and fro", 24, 9),
+    "turned-magnetometer": ("the magnetometer is built in turned by a quarter", 24, 7),
     "rail-piezo": ("the pad's piezo is at its rail", 4, 3),
     "silent-piezo": ("the pad's piezo does not move", 4, 2),
     "dead-touch": ("the touch strip reads nothing", 12, 8),
@@ -106,6 +107,8 @@ def _magnetometer(board: SimBoard, fault: Fault) -> None:
         if fault.kind == "stuck-magnetometer":
             first.append(axes.tobytes())
             axes[:] = np.frombuffer(first[0], "<i2")
+        elif fault.kind == "turned-magnetometer":
+            axes[:2] = axes[1], -axes[0]
         else:
             axes += random.normal(0.0, 200.0, 3).astype(np.int16)
         return there

@@ -53,7 +53,7 @@ class Magnets:
         self._places = drawn + conditions.sensor_place_mm * fixed.standard_normal(drawn.shape)
         dip, heading = np.radians(fixed.uniform(55.0, 75.0)), fixed.uniform(0.0, 2 * np.pi)
         earth = 50.0 * np.array([np.cos(dip) * np.cos(heading), np.cos(dip) * np.sin(heading), -np.sin(dip)])
-        self._rest = earth + fixed.uniform(-25.0, 25.0, drawn.shape)
+        self._rest = earth + conditions.field_offset_ut * fixed.uniform(-1.0, 1.0, drawn.shape)
         self._gain = 1.0 + conditions.field_gain_error * fixed.standard_normal((self.count, 1))
         self._drift = fixed.standard_normal((2, 3)) * conditions.field_drift_ut
         self._period = fixed.uniform((70.0, 400.0), (200.0, 1500.0))

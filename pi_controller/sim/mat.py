@@ -113,8 +113,11 @@ class SimMat:
         Path(self.device).symlink_to(os.ttyname(self._slave))
 
     def _boot(self, reason: int, up_s: float | None) -> None:
+        # as the board's own file of starts: one from power comes early until the start before has run calmly
+        early = self.board.early if self._boots else 0
         self._boots += 1
         self.board = SimBoard(self.world, self._send, self._boots, reason, up_s)
+        self.board.early = early + (reason == POWER_ON)
         self._firmware = Firmware(self.board)
 
     def _send(self, data: bytes) -> None:

@@ -16,7 +16,6 @@ from pi_controller.drivers.strips import MemoryStrip
 from pi_controller.errors import UsageError
 from pi_controller.pinmap import pinmap
 from pi_controller.referee.referees import referee_for
-from pi_controller.referee.settings import RefereeSettings
 from pi_controller.sensing import feel_for
 from pi_controller.sim.lockstep import TICK_S, LockStep
 from pi_controller.sim.mat import SimMat
@@ -33,9 +32,12 @@ if TYPE_CHECKING:
     from pi_controller.games.base import Game
     from pi_controller.referee.judge import JudgeCall
     from pi_controller.referee.seats import Seats
+    from pi_controller.referee.settings import RefereeSettings
     from pi_controller.sim.conditions import Conditions
+    from pi_controller.sim.players import Players
     from pi_controller.sim.script import Mischief, PaceName
     from pi_controller.sim.truth import Truth
+    from pi_controller.sim.turn_people import TurnPeople
     from pi_controller.sim.turns import Turns
     from pi_controller.table.view import View
 
@@ -44,7 +46,8 @@ class Simulation:
     """A game between simulated people on a simulated mat, on a fresh journal at `path`; times are virtual seconds.
 
     The same seed plays the same game. `mat` is one made for it, on a bad cable say; it is closed with the rest. `seats`
-    say who sits where; there is one mat here. Raises `UsageError` when the journal is there already.
+    say who sits where; there is one mat here. `people` brings others than `people_for` does, and is called as that is.
+    Raises `UsageError` when the journal is there already.
     """
 
     def __init__(
@@ -59,11 +62,13 @@ class Simulation:
         publish: Callable[[View], None] | None = None,
         mat: SimMat | None = None,
         seats: Seats = "turn",
+        settings: RefereeSettings | None = None,
+        people: Callable[..., Players | TurnPeople] = people_for,
     ) -> None:
         if path.exists():
             raise UsageError(f"the journal {path} is there already", "choose another file, or replay that one")
         self.game = game
-        referee = referee_for(game, RefereeSettings(), secrets.token_bytes)
+        referee = referee_for(game, settings, secrets.token_bytes)
         with ExitStack() as stack:
             self.mat = stack.enter_context(mat or SimMat(seed, conditions))
             self.journal = stack.enter_context(Journal(path))
@@ -75,9 +80,7 @@ class Simulation:
                 table, feel_for(game.name), lambda: SerialPort(self.mat.device), self._buttons, self.strip, publish
             )
             stack.callback(self.daemon.close)
-            self.players = people_for(
-                game, seed, self.mat.world, self._press, self._judge, pace=pace, mischief=mischief
-            )
+            self.players = people(game, seed, self.mat.world, self._press, self._judge, pace=pace, mischief=mischief)
             self._lockstep = LockStep(self.mat, self.players, self)
             self._stack = stack.pop_all()
 

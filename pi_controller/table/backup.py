@@ -9,11 +9,9 @@ said when it is well. A copy that holds more than the journal does is never repl
 from __future__ import annotations
 
 import logging
-import os
 import sqlite3
 import threading
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pi_controller.errors import JournalError
@@ -22,6 +20,7 @@ from pi_controller.table.verify import chain_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from pi_controller.link.messages import Message
     from pi_controller.mat.events import Button, MatEvent
@@ -58,9 +57,13 @@ def copy_of(journal: Path, folder: Path) -> Path:
             raise BackupError(f"the copy in {folder} is not what was written", "try another stick")
         file.put_in_place(new, copy)
     except OSError as error:
-        raise BackupError(f"no backup in {folder}: {error.strerror}", "see that the stick is there and has room") from error
+        raise BackupError(
+            f"no backup in {folder}: {error.strerror}", "see that the stick is there and has room"
+        ) from error
     except (sqlite3.Error, ValueError) as error:
-        raise BackupError(f"no backup of {journal.name}: {error}", "'moccasin-mat verify' tells what is wrong") from error
+        raise BackupError(
+            f"no backup of {journal.name}: {error}", "'moccasin-mat verify' tells what is wrong"
+        ) from error
     return copy
 
 
@@ -98,7 +101,9 @@ class Backup:
     `copy` makes it, in a thread of its own.
     """
 
-    def __init__(self, journal: Path, folder: Path, every_s: float, copy: Callable[[Path, Path], Path] = copy_of) -> None:
+    def __init__(
+        self, journal: Path, folder: Path, every_s: float, copy: Callable[[Path, Path], Path] = copy_of
+    ) -> None:
         self._journal = journal
         self._folder = folder
         self._every_s = every_s
@@ -122,7 +127,7 @@ class Backup:
     def pressed(self, t: float, press: Button) -> None:
         """Nor presses."""
 
-    def stepped(self, t: float, table: Table, armed: bool) -> None:
+    def stepped(self, t: float, table: Table, armed: bool) -> None:  # noqa: ARG002 - as all who look on
         """Have what is new copied, where it is time and the last copy is done."""
         self._wanted = table.journal.seq
         if t >= self._next and self._wanted != self._kept and self._done.is_set():
@@ -137,9 +142,11 @@ class Backup:
         self._thread.join(CLOSING_S)
 
     def _keep(self) -> None:
-        while not self._closing:
+        closing = False
+        while not closing:
             self._due.wait()
             self._due.clear()
+            closing = self._closing
             self._once()
             self._done.set()
 
@@ -155,6 +162,6 @@ class Backup:
             return
         if self._said or not self._kept:
             log.info("the journal is copied to %s", copy)
-            if os.stat(copy).st_dev == os.stat(self._journal).st_dev:
+            if copy.stat().st_dev == self._journal.stat().st_dev:
                 log.warning("the backup lies on the journal's own disk: it is lost when that disk is")
         self._kept, self._said = wanted, ""

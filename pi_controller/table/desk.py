@@ -1,7 +1,7 @@
 """The desk between the web's thread and the table's: commands go in, the table takes them in its own time.
 
-The table lives in one thread and knows no other. Who commands from another thread puts the command on the desk and waits;
-the table's thread serves the desk each step, in the order in which it was asked.
+The table lives in one thread and knows no other. Who commands from another thread puts the command on the desk and
+waits; the table's thread serves the desk each step, in the order in which it was asked.
 """
 
 from __future__ import annotations
@@ -45,12 +45,16 @@ class Settled(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """The table as those see it who are signed in: `state` is the game's, `board` a line on how the board is."""
+    """The table as those see it who are signed in.
+
+    `state` is the game's, `mark` the batch that an undo takes back (0: none), `board` a line on how the board is.
+    """
 
     view: View
     game: Game[Any]
     state: Any
     protest: Protest | None
+    mark: int
     board: str
 
 
@@ -121,4 +125,5 @@ class Desk:
         """Lay out the table as it is now."""
         view, before = table.view, self._picture
         if before is None or before.view is not view or before.board != board:
-            self._picture = Picture(view, table.game, table.story.state, table.story.protest, board)
+            story = table.story
+            self._picture = Picture(view, table.game, story.state, story.protest, story.mark, board)

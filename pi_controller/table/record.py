@@ -81,11 +81,16 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def kept_in(path: str) -> Record:
-    """Return the record of the game that the journal `path` holds. Raises `JournalError`."""
+def kept_in(path: str, *, private: bool = False) -> Record:
+    """Return the record of the game that the journal `path` holds; `private` ones tell why a team protested.
+
+    Raises `JournalError`.
+    """
     with Journal(path, read_only=True) as journal:
         everything = list(batches(journal.read()))
-    return from_journal(everything, undone(everything), (("Provenance", f"journal {Path(path).name}"[:1000]),))
+    return from_journal(
+        everything, undone(everything), (("Provenance", f"journal {Path(path).name}"[:1000]),), private=private
+    )
 
 
 def _record(path: str, game: str, settings: Mapping[str, str]) -> Record:

@@ -14,10 +14,13 @@ import msgspec
 from pi_controller.arguments import Parser
 from pi_controller.errors import JournalError, MatError, UsageError
 from pi_controller.games import registry
+from pi_controller.games.options import from_text
 from pi_controller.record import retelling
 from pi_controller.record.model import RecordError
+from pi_controller.record.saying import of_table, who
 from pi_controller.referee.facts import (
     Answer,
+    Called,
     Done,
     Fact,
     FoulSeen,
@@ -27,6 +30,7 @@ from pi_controller.referee.facts import (
     Question,
     Ready,
     Reveal,
+    StateSet,
     Undone,
     Void,
 )
@@ -66,15 +70,18 @@ def told(game: Game[Any], records: Sequence[Record]) -> Iterator[tuple[Record, b
 def main(argv: Sequence[str]) -> int:
     """Run `moccasin-mat replay FILE [--to N] [--json]`; return its exit status."""
     parser = Parser("replay", "Show a game hide by hide, from a journal or a written record. The file is only read.")
-    parser.add_argument("file", metavar="FILE", help="a journal, a record, or the actions of a score sheet of dakota")
+    parser.add_argument("file", metavar="FILE", help="a journal, a record, or the actions of a score sheet")
     parser.add_argument("--to", metavar="N", type=int, help="stop after record N, the number at the left")
     parser.add_argument("--sensors", action="store_true", help="of a sensor recording: 'replay --sensors --help'")
+    parser.add_argument("--game", default=HAMPA_APENA, help=f"of a score sheet: {', '.join(registry.names())}")
+    parser.add_argument("--set", metavar="OPTION=VALUE", action="append", default=[], help="of a score sheet")
     parser.add_argument("--json", action="store_true", help="each record as a line of JSON, then the last picture")
     args = parser.parse_args(argv)
     if args.to is not None and args.to < 1:
         raise UsageError("there is no record before the first", "--to takes a number from 1")
     if not is_journal(args.file):
-        return _retold(args.file, written_in(args.file), args.to, json=args.json)
+        record = written_in(args.file, args.game, from_text(args.set))
+        return _retold(args.file, record, args.to, json=args.json)
     with Journal(args.file, read_only=True) as journal:
         opened = journal.opened()
         if opened is None:
@@ -82,7 +89,7 @@ def main(argv: Sequence[str]) -> int:
         game = registry.game(opened.game, opened.options)
         records = list(journal.records(args.to))
     if game.name != HAMPA_APENA and not args.json:  # no hides to tell it by: as its record tells it
-        return _retold(args.file, kept_in(args.file), args.to, json=False)
+        return _retold(args.file, kept_in(args.file, private=True), args.to, json=False)
     try:
         (_as_json if args.json else _as_text)(game, records, sys.stdout)
     except MatError as error:
@@ -126,7 +133,11 @@ def _as_text(game: Game[Any], records: Sequence[Record], out: TextIO) -> None:
             out.write("".join(f"{name} = {value}\n" for name, value in chosen.items()))
         said = _say(game, before, fact, view)
         line = f"{seq:>5}  {said}{'' if counts else '   (taken back)'}\n" if said else ""
+        if isinstance(fact, StateSet):
+            line += f"       {_stands(view)}\n{_sticks(view)}\n"
         heading = ""
+        if isinstance(fact, Undone):
+            hide = story.hide  # what it took back may have begun another one
         if story.hide != hide and story.phase in ("hide", "check"):
             hide = story.hide
             heading = f"\nHide {hide}: {_team(view, view.hider)} hides\n{_sticks(view)}\n"
@@ -134,6 +145,13 @@ def _as_text(game: Game[Any], records: Sequence[Record], out: TextIO) -> None:
         out.write(heading + line if isinstance(fact, Ready) else line + heading)
         before = story
     out.write(f"\n{_end(view)}\n{_sticks(view)}\n")
+
+
+def _stands(view: View) -> str:
+    """Return who hides and what is owed, in a line."""
+    hides = f"{_team(view, view.hider)} hides" if view.hider else "before the toss"
+    owed = f", the {view.owed} hit is owed" if view.owed else ""
+    return hides + owed + (f", {view.situation}" if view.situation else "")
 
 
 def _sticks(view: View) -> str:
@@ -164,13 +182,16 @@ def _say(game: Game[Any], before: Story, fact: Fact, view: View) -> str:
         case HideAgain(why=why):
             return f"hide again: {_words(why)}"
         case Undone(batch=_, reason=reason):
-            return f"judge: taken back{f' ({reason})' if reason else ''}; hide {view.hide} goes on"
+            goes = "is settled" if view.phase in ("show", "over") else "goes on"
+            return f"judge: taken back{f' ({reason})' if reason else ''}; hide {view.hide} {goes}"
         case Ready() if before.passes:
             return f"the hand went under {' '.join(map(str, before.passes))}"
         case LinkSeen(up=up, why=why):
             return f"the board is {'there' if up else 'gone'}{f': {why}' if why else ''}"
+        case Called(call=call):
+            return f"{who(fact)}: {_words(call)}"
         case _:
-            return ""
+            return of_table(fact, view.teams, private=True)
 
 
 def _action(before: Story, fact: Done) -> str:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -21,7 +21,7 @@ from pi_controller.errors import MatError
 from pi_controller.mat.strikes import StrikeSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Generator, Iterable
 
     from numpy.typing import NDArray
 
@@ -40,6 +40,7 @@ CREATE TABLE IF NOT EXISTS hits(
 );
 PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = 1; COMMIT;
 """
+_WHOLE = "SELECT hide, t, start, rate, full_scale, pads, margin_db, sure, strikes, width, samples FROM hits"
 
 
 class ReviewError(MatError, RuntimeError):
@@ -68,6 +69,17 @@ class Stroke:
     samples: NDArray[np.int16]
 
 
+class Kept(NamedTuple):
+    """Which hit is kept: `id` is its number for good, the rest as in `Stroke`."""
+
+    id: int
+    hide: int
+    t: float
+    pads: tuple[int, ...]
+    margin_db: float | None
+    sure: bool
+
+
 def beside(journal: str | Path) -> Path:
     """Return where the hits of the journal at `journal` are kept."""
     path = Path(journal)
@@ -81,12 +93,13 @@ class Review:
         self._path = path
         self._most = most
         try:
+            path.touch(0o600)  # a hide in progress is the head judge's to look at, not every account's on the machine
             self._db = sqlite3.connect(path, timeout=0.25, isolation_level=None)
             _identify(self._db, path)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.executescript(_SCHEMA)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
             raise _wrong(path, error) from error
 
     def add(self, strokes: Iterable[Stroke]) -> None:
@@ -110,6 +123,34 @@ class Review:
 
 def strokes(path: Path, hide: int | None = None) -> list[Stroke]:
     """Return the hits kept at `path` in order, of one hide or all. The file is only read. Raises `ReviewError`."""
+    with _looked_at(path) as db:
+        return [_stroke(row) for row in db.execute(f"{_WHOLE} WHERE ?1 IS NULL OR hide = ?1 ORDER BY id", (hide,))]
+
+
+def stroke(path: Path, number: int) -> Stroke:
+    """Return hit `number` (`Kept.id`) of those kept at `path`. Raises `ReviewError`."""
+    with _looked_at(path) as db:
+        row = db.execute(f"{_WHOLE} WHERE id = ?", (number,)).fetchone()
+        if row is None:
+            raise ReviewError(f"hit {number} is not kept", "the oldest are let go")
+        return _stroke(row)
+
+
+def kept(path: Path, number: int | None = None) -> list[Kept]:
+    """Return which hits are kept at `path`, all or the one of that `number`, without samples. Raises `ReviewError`."""
+    with _looked_at(path) as db:
+        rows = db.execute(
+            "SELECT id, hide, t, pads, margin_db, sure FROM hits WHERE ?1 IS NULL OR id = ?1 ORDER BY id", (number,)
+        )
+        return [
+            Kept(n, hide, t, msgspec.json.decode(pads, type=tuple[int, ...]), margin, bool(sure))
+            for n, hide, t, pads, margin, sure in rows
+        ]
+
+
+@contextmanager
+def _looked_at(path: Path) -> Generator[sqlite3.Connection]:
+    """Open the hits kept at `path` for reading; whatever goes wrong is a `ReviewError`."""
     if not path.is_file():
         raise ReviewError(
             f"there is nothing kept beside this journal: {path.name} is not there", "[recording] hits = true keeps them"
@@ -117,12 +158,7 @@ def strokes(path: Path, hide: int | None = None) -> list[Stroke]:
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=0.25)) as db:
             _identify(db, path)
-            rows = db.execute(
-                "SELECT hide, t, start, rate, full_scale, pads, margin_db, sure, strikes, width, samples FROM hits"
-                " WHERE ?1 IS NULL OR hide = ?1 ORDER BY id",
-                (hide,),
-            )
-            return [_stroke(row) for row in rows]
+            yield db
     except (sqlite3.Error, msgspec.MsgspecError, zlib.error, ValueError, TypeError) as error:
         raise _wrong(path, error) from error
 

@@ -1,9 +1,10 @@
 """`moccasin-mat salvage`: from a damaged journal a new one, with all records up to the first that does not follow.
 
 The damaged file is only read. What can be read of it is found in two ways, the second without SQLite's help: row by row
-through SQLite, on a copy; and in the bare bytes of the file and its log, by what the head of a record looks like, whatever
-became of the pages around it. The hash chain then tells the true records from old and torn ones. A hash that was damaged
-itself is made good by the record after it, and so is a record with one bit turned over: its hash proves the mending.
+through SQLite, on a copy; and in the bare bytes of the file and its log, by what the head of a record looks like,
+whatever became of the pages around it. The hash chain then tells the true records from old and torn ones. A hash that
+was damaged itself is made good by the record after it, and so is a record with one bit turned over: its hash proves the
+mending.
 """
 
 from __future__ import annotations
@@ -128,7 +129,9 @@ def _best(found: Found, epochs: Iterable[str], *, chained: bool) -> tuple[list[R
 def _joined(found: Found, head: str, follows: Follows, *, chained: bool) -> tuple[list[Row], str]:
     while True:
         seq = len(follows.rows) + 1
-        candidates = found.get(seq, {})
+        candidates = list(found.get(seq, {}))
+        if chained and not head:  # the first, and nothing proves it
+            candidates = sorted(map(_opening, candidates), key=_opens, reverse=True)
         why = f"record {seq} cannot be read" if candidates or max(found, default=0) > seq else ""
         following = found.get(seq + 1, {})
         for row in candidates:
@@ -145,16 +148,27 @@ def _joined(found: Found, head: str, follows: Follows, *, chained: bool) -> tupl
 
 def _mended(head: str, row: Row, following: Collection[Row]) -> Row | None:
     """Return `row` with the one bit of its body set right that was turned over, or None where it is not that."""
-    body = bytearray(row.body.encode("utf-8", BYTES))
-    if not head or len(body) > _LONGEST_MENDED:
+    if not head:
         return None
-    for bit in range(8 * len(body)):
+    return next((tried for tried in _turned(row) if _head_after(head, tried, following) is not None), None)
+
+
+def _opening(row: Row) -> Row:
+    """Return `row` where it opens a game by its rules; else with the one bit set right that kept it from that."""
+    return row if _opens(row) else next(filter(_opens, _turned(row)), row)
+
+
+def _opens(row: Row) -> bool:
+    return not Follows(None).take(row._replace(hash=""))
+
+
+def _turned(row: Row) -> Iterator[Row]:
+    """Yield `row` with each bit of its body turned over; none of a long one."""
+    body = bytearray(row.body.encode("utf-8", BYTES))
+    for bit in range(8 * len(body) if len(body) <= _LONGEST_MENDED else 0):
         body[bit // 8] ^= 1 << bit % 8
-        tried = row._replace(body=body.decode("utf-8", BYTES))
-        if _head_after(head, tried, following) is not None:
-            return tried
+        yield row._replace(body=body.decode("utf-8", BYTES))
         body[bit // 8] ^= 1 << bit % 8
-    return None
 
 
 def _head_after(head: str, row: Row, following: Collection[Row]) -> str | None:

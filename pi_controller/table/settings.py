@@ -21,10 +21,11 @@ from pi_controller.table.settings_hardware import (
     ButtonsSection,
     MatSection,
     SecondBoardSection,
-    StripsSection,
     StrikesSection,
+    StripsSection,
 )
-from pi_controller.table.settings_table import RecordingSection, TableSection, WebSection
+from pi_controller.table.settings_table import BackupSection, RecordingSection, TableSection, WebSection
+from pi_controller.table.settings_voice import VoiceSection
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,10 +43,17 @@ class Settings(Section):
     strips: StripsSection = Field(default_factory=StripsSection)
     buttons: ButtonsSection = Field(default_factory=ButtonsSection)
     web: WebSection = Field(default_factory=WebSection)
+    voice: VoiceSection = Field(default_factory=VoiceSection)
     odds: OddsSection = Field(default_factory=OddsSection)
     strikes: StrikesSection = Field(default_factory=StrikesSection)
     recording: RecordingSection = Field(default_factory=RecordingSection)
+    backup: BackupSection = Field(default_factory=BackupSection)
     referee: RefereeSection = Field(default_factory=RefereeSection)
+
+    @property
+    def before_b(self) -> Settings:
+        """These settings for the mat before B, where each team has one: its board is [board] there."""
+        return self.model_copy(update={"board": self.board_b})
 
     def referee_settings(self, options: Mapping[str, object]) -> RefereeSettings:
         """Return what the referee is given. The time for a hit is one of the game's `options` (`Game.settings`)."""

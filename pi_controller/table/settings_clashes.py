@@ -63,7 +63,8 @@ def _pin_clashes(data: dict[str, Any]) -> list[Fault]:
         taken |= dict.fromkeys(_PI.mcp3008.pins, "the MCP3008") | dict.fromkeys(_PI.mpr121.pins, "the MPR121")
     if strips.kind == "pi":
         if strips.pin in taken:
-            found.append(Fault(("strips", "pin"), f"pin {strips.pin} is taken by {taken[strips.pin]}; 18 is free"))
+            todo = "18 is free, but needs root on a Pi up to 4"
+            found.append(Fault(("strips", "pin"), f"pin {strips.pin} is taken by {taken[strips.pin]}; {todo}"))
         taken.setdefault(strips.pin, "the light strips")
     if buttons.kind == "pi":
         found += [

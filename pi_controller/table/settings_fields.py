@@ -10,18 +10,36 @@ from typing import Annotated, cast
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from pi_controller.games.wording import shown
+from pi_controller.languages import is_code, is_file
 from pi_controller.table.settings_file import Fault, faults
 
 _BIDI = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
-def _name(text: str) -> str:
+def _plain(text: str, what: str = "name") -> None:
     # line separators and direction overrides would let one name rearrange the rest of the board
     if any(unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"} or char in _BIDI for char in text):
-        raise ValueError("a control character stands in this name")
+        raise ValueError(f"a control character stands in this {what}")
+
+
+def _name(text: str) -> str:
+    _plain(text)
     if not text.strip() or len(text) > 40:
         raise ValueError(f"must be a name of 1 to 40 characters, not {shown(text)}")
     return text
+
+
+def _words(text: str) -> str:
+    _plain(text, "text")
+    if len(text) > 300:
+        raise ValueError(f"must be a text of up to 300 characters, not of {len(text)}")
+    return text
+
+
+def _address(text: str) -> str:
+    if not text or re.fullmatch(r"(https?://)?([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?/?", text):
+        return text
+    raise ValueError(f'must be an address like "mat.example" or "http://mat.example:8080", not {shown(text)}')
 
 
 def _port(text: str) -> str:
@@ -51,6 +69,24 @@ def _host(text: str) -> str:
     raise ValueError(f"must be an address or a host name, not {shown(text)}")
 
 
+def _hosts(value: object) -> object:
+    """Return the names as a tuple."""
+    names = tuple(cast("list[object]", value)) if isinstance(value, list | tuple) else (None,)
+    for name in names:
+        if not isinstance(name, str):
+            raise ValueError("must be a list of host names, each in quotes")  # noqa: TRY004
+        _host(name)
+    return names
+
+
+def _language(text: str) -> str:
+    if is_code(text) or is_file(text):
+        return text
+    raise ValueError(
+        f"must be a language's code, such as en or dak, or its catalogue, such as /srv/dak.po, not {shown(text)}"
+    )
+
+
 def _path(value: object) -> object:
     if not isinstance(value, str | Path):
         raise ValueError(f"must be the path of a file, in quotes, not {shown(value)}")  # noqa: TRY004
@@ -61,6 +97,10 @@ def _path(value: object) -> object:
         return Path(text).expanduser()
     except RuntimeError as error:
         raise ValueError(f"there is no home folder for {shown(text)}") from error
+
+
+def _folder(text: str) -> str:
+    return str(_path(text)) if text else text
 
 
 def _nearest(value: object) -> object:
@@ -100,11 +140,18 @@ def _pin(number: int) -> int:
 
 Pin = Annotated[int, AfterValidator(_pin), Field(json_schema_extra={"takes": "0, or a whole number from 2 to 27"})]
 Name = Annotated[str, AfterValidator(_name), Field(json_schema_extra={"takes": "a name of 1 to 40 characters"})]
+Words = Annotated[str, AfterValidator(_words), Field(json_schema_extra={"takes": "a text of up to 300 characters"})]
+Address = Annotated[
+    str, AfterValidator(_address), Field(json_schema_extra={"takes": 'an address: "http://mat.example:8080"'})
+]
 Port = Annotated[str, AfterValidator(_port)]
 PortOrPins = Annotated[str, AfterValidator(_port_or_pins)]
 Profile = Annotated[str, AfterValidator(_profile)]
 Host = Annotated[str, AfterValidator(_host)]
+Hosts = Annotated[tuple[str, ...], BeforeValidator(_hosts)]
+Language = Annotated[str, AfterValidator(_language)]
 FilePath = Annotated[Path, BeforeValidator(_path)]
+Folder = Annotated[str, AfterValidator(_folder)]
 Pads = Annotated[tuple[int, ...], BeforeValidator(_nearest)]
 Options = Annotated[dict[str, str], BeforeValidator(_options)]
 

@@ -87,7 +87,8 @@ class RefereeSection(Section):
     )
     preset: Preset = Field(
         default="home",
-        description="decides each of [referee.fouls] that is not named; a line there prevails: delete those it is to decide",
+        description="decides each of [referee.fouls] that is not named; "
+        "a line there prevails: delete those it is to decide",
     )
     fouls: FoulsSection = Field(default_factory=FoulsSection)
 

@@ -63,7 +63,12 @@ class StripsSection(Section):
         default="none",
         description='WS2812 pixels on a pin of the "pi" or of the mat\'s "board"; "memory" keeps the lights unseen',
     )
-    pin: int = Field(default=_PI.strip_pin, ge=2, le=27, description="BCM number; 10 needs no root")
+    pin: int = Field(
+        default=_PI.strip_pin,
+        ge=2,
+        le=27,
+        description="BCM number; on a Pi up to 4 all but 10 need root, which the service has not",
+    )
     brightness: float = Field(default=0.5, ge=0.0, le=1.0, description="1.0 is all the pixels can")
     current_cap_ma: float = Field(
         default=2000.0,

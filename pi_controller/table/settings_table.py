@@ -6,7 +6,17 @@ from pathlib import Path
 
 from pydantic import Field
 
-from pi_controller.table.settings_fields import FilePath, Host, Name, Section
+from pi_controller.table.settings_fields import (
+    Address,
+    FilePath,
+    Folder,
+    Host,
+    Hosts,
+    Language,
+    Name,
+    Section,
+    Words,
+)
 
 
 class TableSection(Section):
@@ -34,6 +44,24 @@ class WebSection(Section):
         default=False,
         description="show each side's chance of winning, on the page and in the terminal; a learning aid",
     )
+    hosts: Hosts = Field(
+        default=(),
+        description="names the pages answer to, besides this machine's own, with and without .local",
+        json_schema_extra={"takes": 'a list of names: ["mat.example"]'},
+    )
+    address: Address = Field(
+        default="",
+        description="where phones find the pages, for the QR codes; nothing: this machine's own name and number",
+    )
+    event: Words = Field(default="", description="the gathering's name, above the scoreboard for the room")
+    words: Words = Field(default="", description="the community's own words, below the scoreboard and on /find")
+    language: Language = Field(
+        default="en",
+        description="of the sentences; words called at the table are the game's own",
+        json_schema_extra={"takes": 'the code of a language, "en", or its catalogue, "/srv/dak.po"'},
+    )
+    judges: bool = Field(default=False, description="judges sign in at /judge and enter what they see, from any device")
+    idle_min: int = Field(default=30, ge=1, le=720, description="a judge who did nothing for so long signs in again")
 
 
 class RecordingSection(Section):
@@ -52,3 +80,14 @@ class RecordingSection(Section):
     )
     keep_days: int = Field(default=30, ge=1, le=3650, description="recordings older than this go")
     max_mb: int = Field(default=1000, ge=10, le=1000000, description="the oldest go when they take more than this")
+
+
+class BackupSection(Section):
+    """A copy of the journal on another disk, such as a USB stick, renewed during play. None unless a file says so."""
+
+    folder: Folder = Field(
+        default="",
+        description="where the copy goes: a folder that is there; empty: no copy",
+        json_schema_extra={"takes": "the path of a folder, in quotes"},
+    )
+    every_s: float = Field(default=60.0, ge=1.0, le=3600.0, description="when there is news, but no more often")

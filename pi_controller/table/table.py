@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -165,8 +166,15 @@ class Table:
         return facts
 
     def _replaced(self, call: JudgeReplace) -> list[Fact]:
-        """Return what follows from an undo and an action in its place; both count, or neither."""
-        undo = self._referee.decide(self.story, JudgeUndo(call.t, call.reason))
+        """Return what follows from an undo and an action in its place; both count, or neither.
+
+        What was itself put in the place of another goes with it: the other does not come back in between.
+        """
+        taken = {batch: fact.batch for batch, fact in self.journal.read() if isinstance(fact, Undone)}
+        mark = self.story.mark
+        while mark in taken:
+            mark = taken[mark]
+        undo = self._referee.decide(replace(self.story, mark=mark), JudgeUndo(call.t, call.reason))
         records = chain(self.journal.read(), ((self.journal.batch + 1, fact) for fact in undo))
         return undo + self._referee.decide(fold(self.game, records), JudgeAction(call.t, call.action))
 

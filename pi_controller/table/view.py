@@ -52,6 +52,7 @@ class View(msgspec.Struct, frozen=True):
     sheet's keys, by which the games other than Hampa Apena are told; `opened` are the pads opened in this hide
     (ojibwe), `strokes` the taps or thrusts since the last throw was entered, `ends` when the game's time is up (slahal,
     seconds on the table's clock). `faults` are the piezo discs and touch strips that cannot be believed.
+    `withdrawn` is a commitment to this hide that will never be opened.
     `stand` changes with what a judge decides by: a command names the one it was given for. `since` is when the table
     began to wait for what it waits for, `limit` how long that may take (seconds, the organiser's number), `paused` when
     the clock was stopped. `sensors` is whether play goes by what the mat feels; `protest` is the team whose protest is
@@ -78,6 +79,7 @@ class View(msgspec.Struct, frozen=True):
     foul: str | None = None
     question: Asked | None = None
     commit: str | None = None
+    withdrawn: str = ""
     opening: Opening | None = None
     link: bool = False
     faults: tuple[SensorFault, ...] = ()
@@ -121,6 +123,7 @@ def view_of(game: Game[Any], story: Story, seq: int, halted: MatError | None = N
         foul=story.foul,
         question=question and Asked(question.about, question.choices, question.pads, question.foul),
         commit=story.commit,
+        withdrawn=story.withdrawn,
         opening=story.opening and Opening(**{name: getattr(story.opening, name) for name in Opening.__struct_fields__}),
         link=story.link is True,
         faults=story.faults if story.link else (),

@@ -17,14 +17,16 @@ from starlette.routing import Route
 from pi_controller.show.i18n import catalogue
 from pi_controller.web.board import board
 from pi_controller.web.guard import HEADERS, Guard
-from pi_controller.web.page import page, template
-from pi_controller.web.sse import HEARTBEAT_S, stream
+from pi_controller.web.page import page, waiting
+from pi_controller.web.public_pages import public_routes
+from pi_controller.web.sse import HEARTBEAT_S, SHAPES, stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from starlette.requests import Request
 
+    from pi_controller.web.address import Pages
     from pi_controller.web.feed import Feed
 
 _STATIC = Path(__file__).parent / "static"
@@ -45,11 +47,14 @@ def create_app(
     heartbeat_s: float = HEARTBEAT_S,
     max_watchers: int = MAX_WATCHERS,
     now: Callable[[], datetime] = _now,
+    more: Sequence[Route] = (),
+    pages: Pages | None = None,
 ) -> Starlette:
     """Return the application over `feed`. `hosts` are names it answers to besides `localhost` and addresses.
 
-    `language` is a code for the sentences, `now` the wall clock for "as of". Raises `SettingsError` for a language
-    code that is none.
+    `language` is a code for the sentences, `now` the wall clock for "as of", `more` other pages; of these alone some
+    may take a POST. `pages` is what the organiser says of the public ones. Raises `SettingsError` for a language code
+    that is none.
     """
     catalogue(language)
     files = {path.name: (path.read_bytes(), _TYPES[path.suffix]) for path in _STATIC.iterdir() if path.suffix in _TYPES}
@@ -58,18 +63,21 @@ def create_app(
     async def live(_: Request) -> Response:
         latest = feed.latest
         if latest is None:
-            return HTMLResponse(template("waiting"), 503, {"retry-after": "2"})
-        return HTMLResponse(
-            page(board(latest.view, language, latest.chances), language=language, as_of=f"{now():%H:%M:%S}")
-        )
+            return HTMLResponse(waiting(language), 503, {"retry-after": "2"})
+        content = board(latest.view, language, latest.chances)
+        return HTMLResponse(page(content, language=language, as_of=f"{now():%H:%M:%S}", t=feed.clock()))
 
     async def events(request: Request) -> Response:
         if request.method == "HEAD":
             return Response(media_type="text/event-stream")
         if feed.watchers >= max_watchers:
             return PlainTextResponse("Too many are watching.\n", 503, {"retry-after": "10"})
-        last_id = request.headers.get("last-event-id")
-        body = stream(feed, language, last_id, next(numbers), heartbeat_s)
+        shape = request.query_params.get("page", "")
+        if shape not in SHAPES:
+            raise HTTPException(404)
+        # a page that opens a new stream cannot set the header: it names the last id in the address
+        last_id = request.headers.get("last-event-id") or request.query_params.get("last")
+        body = stream(feed, language, last_id, next(numbers), heartbeat_s, shape)
         return StreamingResponse(body, media_type="text/event-stream", headers={"x-accel-buffering": "no"})
 
     async def view_json(_: Request) -> Response:
@@ -98,7 +106,7 @@ def create_app(
 
     async def failed(_: Request, error: Exception) -> Response:
         if isinstance(error, HTTPException):
-            return PlainTextResponse("There is nothing here.\n", error.status_code)
+            return PlainTextResponse("There is nothing here.\n", error.status_code, error.headers)
         headers = {name.decode(): value.decode() for name, value in HEADERS}  # this answer bypasses the guard
         return PlainTextResponse("That did not work.\n", 500, headers)
 
@@ -109,8 +117,12 @@ def create_app(
             Route("/view.json", view_json),
             Route("/healthz", healthz),
             Route("/static/{name}", static),
+            *public_routes(feed, language=language, now=now, pages=pages),
+            *more,
         ],
-        middleware=[Middleware(Guard, hosts=tuple(hosts))],
+        middleware=[
+            Middleware(Guard, hosts=tuple(hosts), posts=tuple(r.path for r in more if "POST" in (r.methods or ())))
+        ],
         exception_handlers={HTTPException: failed, Exception: failed},
     )
     app.router.redirect_slashes = False

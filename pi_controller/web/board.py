@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 CALLS = 3
 """How many words called at once the page has room for."""
-_SHEET_LABELS = {"label_called", "label_judge", "label_live", "label_stale", "label_as_of", "label_nonce", "label_ends"}
+_LIVE_LABELS = {"label_points", "label_middle", "label_mat", "label_seal"}
 
 
 class Board(msgspec.Struct, frozen=True):
@@ -51,7 +51,6 @@ def board(view: View, language: str = "en", chances: Chances | None = None) -> B
         "phase": view.phase,
         "link": "up" if view.link else "down",
         "note": "yes" if view.note else "",
-        "ends": "",
     }
     texts |= {
         "heading": game_name(view.game, language),
@@ -63,6 +62,7 @@ def board(view: View, language: str = "en", chances: Chances | None = None) -> B
     }
     stake = "" if view.question else phrases.stake(view, language)
     texts["stake"], marks["stake"] = stake, "yes" if stake else ""
+    _standing(view, texts, marks, language)
     _teams(view, texts, marks, text)
     _question(view, texts, marks, language)
     _calls(view, texts, marks, language)
@@ -87,7 +87,7 @@ def _sheet_board(view: View, language: str, chances: Chances | None) -> Board:
     stake = "" if told else phrases.stake(view, language)
     sentence = phrases.sentence(view, language)
     texts = {
-        **{key: said for key, said in _labels(text).items() if key in _SHEET_LABELS},
+        **{key: said for key, said in _labels(text).items() if key not in _LIVE_LABELS},
         "heading": game_name(view.game, language),
         "title": game_name(view.game, language),
         "sentence": sentence,
@@ -102,8 +102,8 @@ def _sheet_board(view: View, language: str, chances: Chances | None) -> Board:
         "link": "up" if view.link else "",
         "note": "yes" if view.note else "",
         "stake": "yes" if stake else "",
-        "ends": "" if view.ends is None else f"{view.ends:.0f}",
     }
+    _standing(view, texts, marks, language)
     _seal(view, texts, marks, language)
     _question(view, texts, marks, language)
     _calls(view, texts, marks, language)
@@ -121,10 +121,23 @@ def _labels(text: Callable[[str], str]) -> dict[str, str]:
         "label_seal": text("Sealed place of the bead"),
         "label_ends": text("Time left"),
         "label_nonce": text("Nonce"),
+        "label_check": text("Check a seal"),
         "label_live": text("Live"),
         "label_stale": text("Not live"),
+        "label_held": text("Held by you"),
+        "label_hold": text("Hold this picture"),
+        "label_go": text("Show it live"),
         "label_as_of": text("as of"),
     }
+
+
+def _standing(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
+    """Tell how the table stands, and until when what may be done in time; the times are on the table's clock."""
+    said = phrases.standing(view, language)
+    texts["standing"], marks["standing"] = said, "yes" if said else ""
+    texts["label_limit"] = phrases.limit_label(view, language)
+    for key, t in (("ends", view.ends), ("limit", phrases.until(view)), ("paused", view.paused)):
+        marks[key] = "" if t is None else f"{t:.2f}"
 
 
 def _teams(view: View, texts: dict[str, str], marks: dict[str, str], text: Callable[[str], str]) -> None:
@@ -201,13 +214,16 @@ def _link(view: View, language: str, without: str) -> str:
     """Return whether the mat is there, and what it cannot feel; `without` is said when there is none."""
     if not view.link:
         return without
-    return " ".join(filter(None, (catalogue(language).gettext("Mat connected"), phrases.faults(view, language))))
+    text = catalogue(language).gettext
+    if not view.sensors:
+        return text("Mat connected, its sensors switched off")
+    return " ".join(filter(None, (text("Mat connected"), phrases.faults(view, language))))
 
 
 def _seal(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
-    """Show the commitment of this hide, or the last one opened, with what opens it."""
+    """Show the commitment of this hide, that it was withdrawn, or the last one opened, with what opens it."""
     text, opened = catalogue(language).gettext, view.opening
-    shown = view.commit or (opened.hash if opened else "")
+    shown = view.commit or view.withdrawn or (opened.hash if opened else "")
     texts |= {"seal": shown, "seal_short": f"{shown[:16]}…" if shown else "", "opened": "", "nonce": ""}
     marks["seal"] = ""
     if opened is not None and opened.hash == shown:
@@ -215,8 +231,12 @@ def _seal(view: View, texts: dict[str, str], marks: dict[str, str], language: st
         pads = text(" and ").join(str(opened.pad))  # of slahal's bones: a digit each
         said = catalogue(language).ngettext("opened: pad {pads}", "opened: pads {pads}", len(str(opened.pad)))
         texts |= {"opened": said.format(pads=pads), "nonce": opened.nonce}
+    elif shown == view.withdrawn != "":
+        marks["seal"], texts["opened"] = "void", text("void: never opened")
     elif shown:
         marks["seal"], texts["opened"] = "sealed", text("not yet opened")
+        if view.withdrawn:
+            texts["opened"] += " · " + text("{seal} is void").format(seal=f"{view.withdrawn[:16]}…")
 
 
 def _odds(

@@ -14,6 +14,7 @@ import msgspec
 from pi_controller.games.bageswin import PIECES
 from pi_controller.games.bageswin import VALUES as FISH_VALUES
 from pi_controller.games.plum_stone import VALUES as PLUM_VALUES
+from pi_controller.games.slahal_state import ONE_PAIR
 from pi_controller.pinmap import pinmap
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.names import inline, player_name, team_name
@@ -78,12 +79,7 @@ class Play(msgspec.Struct, frozen=True):
     values: dict[str, int] | None = None
 
 
-_SIGNALS = {
-    "left": (mark("left"), "left"),
-    "right": (mark("right"), "right"),
-    "inside": (mark("inside"), "inside"),
-    "outside": (mark("outside"), "outside"),
-}
+_SIGNALS = {"left": mark("left"), "right": mark("right"), "inside": mark("inside"), "outside": mark("outside")}
 _PIECES = {"woman": mark("woman"), "fish": mark("fish"), "knives": mark("knife"), "buttons": mark("button")}
 _MORE = {
     "double_tap": mark("Tapped twice: nothing, the bowl passes"),
@@ -107,7 +103,7 @@ def play(
 ) -> Play:
     """Return what can be said now; with `again`, the last action, what could have been said in its place.
 
-    `legal` are the actions that the game allows (`Game.legal_actions`); `options` the game's, for what throws are worth.
+    `legal` are the actions that the game allows (`Game.legal_actions`), `options` the game's: what throws are worth.
     """
     text = catalogue(language).gettext
     dos = {again["do"]} if again else {action["do"] for action in legal}
@@ -127,8 +123,7 @@ def play(
     if "hunt" in dos:
         return _hunt(view, title, text, options or {}, replaces)
     if "guess" in dos:
-        pair = any(one["do"] == "guess" and one["signal"] in {"inside", "outside"} for one in legal)
-        return _guess(view, title, text, replaces, two=pair or view.sheet.get("pairs_out") != 1, legal=legal)
+        return _guess(view, title, text, replaces, two=replaces or view.sheet["pairs_out"] != 1, legal=legal)
     if "throw" in dos:
         return _throw(view, title, text, options or {}, replaces)
     return Play("choice", title or (text("The game is over") if view.phase == "over" else text("Nothing to enter")))
@@ -180,7 +175,7 @@ def _ready(view: View, text: Text, said: str, again: bool) -> Button | None:
     return None if again else Button("hidden", text(said), {"judge": "hidden"}, "", "h", on=hiding)
 
 
-def _pads(text: Text, off: set[int] = frozenset()) -> tuple[Choice, ...]:  # type: ignore[assignment]
+def _pads(text: Text, off: frozenset[int] = frozenset()) -> tuple[Choice, ...]:
     return tuple(
         Choice(pad, str(pad), text("pad {pad}").format(pad=pad), on=pad not in off)
         for pad in range(1, pinmap().pads.count + 1)
@@ -188,7 +183,8 @@ def _pads(text: Text, off: set[int] = frozenset()) -> tuple[Choice, ...]:  # typ
 
 
 def _hits(view: View, owed: bool, title: str, text: Text, again: bool) -> Play:
-    struck = {hit.pad for hit in view.hits if hit.pad is not None} if view.owed == "second" and not again else set[int]()
+    second = view.owed == "second" and not again
+    struck = frozenset(hit.pad for hit in view.hits if second and hit.pad is not None)
     buttons = (
         Button("found", text("Found"), act({"do": "hit", "found": True}, again=again), "found", "f", on=owed),
         Button("missed", text("Missed"), act({"do": "hit", "found": False}, again=again), "missed", "m", on=owed),
@@ -209,9 +205,7 @@ def _hunt(view: View, title: str, text: Text, options: Mapping[str, Any], again:
 
 
 def _guess(view: View, title: str, text: Text, again: bool, *, two: bool, legal: Sequence[Action]) -> Play:
-    signals = tuple(
-        Choice(name, text(said), look=look, on=two or name in {"left", "right"}) for name, (said, look) in _SIGNALS.items()
-    )
+    signals = tuple(Choice(name, text(said), look=name, on=two or name in ONE_PAIR) for name, said in _SIGNALS.items())
     rows = (
         Row("signal", text("The guess, as the guesser shows it"), signals),
         Row("actual", text("What would have caught the bones out"), signals),
@@ -234,7 +228,7 @@ def _seldom(view: View, legal: Sequence[Action], text: Text) -> list[Button]:
 
 def _throw(view: View, title: str, text: Text, options: Mapping[str, Any], again: bool) -> Play:
     if view.game == "patol":
-        label = catalogue_marked(text)
+        label = text("{n} marked")
         buttons = tuple(
             Button(f"marked-{n}", label.format(n=n), act({"do": "throw", "marked": n}, again=again), "", str(n))
             for n in range(4)
@@ -245,23 +239,28 @@ def _throw(view: View, title: str, text: Text, options: Mapping[str, Any], again
     more = (Button(slip, text(_MORE[slip]), act({"do": slip}, again=again)),)
     if view.game == "plum_stone":
         rows = (
-            Row("moons", text("Touch each stone that shows its moon"), _pieces("moon", text("moon"), 2), 2, needed=False),
-            Row("whites", text("Touch each stone that shows white"), _pieces("white", text("white"), 3), 3, needed=False),
+            Row(
+                "moons", text("Touch each stone that shows its moon"), _pieces("moon", text("moon"), 2), 2, needed=False
+            ),
+            Row(
+                "whites", text("Touch each stone that shows white"), _pieces("white", text("white"), 3), 3, needed=False
+            ),
         )
         worth = {"".join(map(str, counts)): value for counts, value in PLUM_VALUES.items()}
         return Play("pieces", title, (), rows, None, submit, more, worth)
     rows = tuple(
-        Row(kind, text("Touch each piece that shows red") if i == 0 else "", _pieces(kind, text(_PIECES[kind]), n), n, False)
+        Row(
+            kind,
+            text("Touch each piece that shows red") if i == 0 else "",
+            _pieces(kind, text(_PIECES[kind]), n),
+            n,
+            False,
+        )
         for i, (kind, n) in enumerate(PIECES.items())
     )
     table = FISH_VALUES.get(str((options or {}).get("table")))
     values = {"".join(map(str, counts)): value for counts, value in table.items()} if table else None
     return Play("pieces", title, (), rows, None, submit, more, values)
-
-
-def catalogue_marked(text: Text) -> str:
-    """Return how many marked faces are up, as a button says it."""
-    return text("{n} marked")
 
 
 def _pieces(look: str, label: str, n: int) -> tuple[Choice, ...]:

@@ -7,7 +7,9 @@ pictures and never builds a backlog, and a thousand publications cost it one.
 from __future__ import annotations
 
 import asyncio
+import secrets
 import threading
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,17 +25,19 @@ class Snapshot:
     """A published view. `number` counts publications from 1; `amended`: the one before had the same `seq`.
 
     `chances` of winning are beside the view where the table shows them: they follow from it and are no part of it.
+    `start` is the feed's own.
     """
 
     number: int
     view: View
     amended: bool
     chances: Chances | None = None
+    start: str = ""
 
     @property
     def id(self) -> str:
-        """The event id: the journal's sequence number."""
-        return str(self.view.seq)
+        """The event id: the journal's sequence number and the feed's start, so that no other journal has the same."""
+        return f"{self.view.seq}-{self.start}"
 
 
 class Subscription:
@@ -41,22 +45,10 @@ class Subscription:
 
     def __init__(self, feed: Feed, seen: int) -> None:
         self._feed = feed
-        self._loop = asyncio.get_running_loop()
-        self._news = asyncio.Event()
-        self._called = False
+        self.loop = asyncio.get_running_loop()
+        self.news = asyncio.Event()
         self._seen = seen
         self.ended = False
-
-    def wake(self, *, end: bool = False) -> None:
-        """Say from any thread (under the feed's lock) that there is news, or that the feed hangs up."""
-        self.ended = self.ended or end
-        if self._called and not end:
-            return
-        self._called = True
-        try:
-            self._loop.call_soon_threadsafe(self._news.set)
-        except RuntimeError:  # its loop is closed: the watcher is gone and only has not said so
-            self.ended = True
 
     async def next(self, timeout: float) -> Snapshot | None:
         """Return the newest snapshot once it is newer than the last; None after `timeout` seconds or at the end."""
@@ -65,12 +57,11 @@ class Subscription:
             if latest is not None and latest.number > self._seen:
                 self._seen = latest.number
                 return latest
-            self._news.clear()
-            self._called = False
+            self.news.clear()
             if (now := self._feed.latest) is not None and now.number > self._seen:
                 continue
             try:
-                await asyncio.wait_for(self._news.wait(), timeout)
+                await asyncio.wait_for(self.news.wait(), timeout)
             except TimeoutError:
                 return None
         return None
@@ -83,14 +74,24 @@ class Subscription:
 class Feed:
     """Holds the newest view and wakes the watchers. `publish` may be called from any thread and waits for nobody.
 
-    `chances` looks up what a view's chances of winning are (`OddsBar.of`); without it no page shows any.
+    `chances` looks up what a view's chances of winning are (`OddsBar.of`); without it no page shows any. `clock` is the
+    one by which the views' times are told, in seconds. `start` tells this feed from every other, and nothing else.
     """
 
-    def __init__(self, chances: Callable[[View], Chances | None] | None = None) -> None:
+    def __init__(
+        self,
+        chances: Callable[[View], Chances | None] | None = None,
+        *,
+        clock: Callable[[], float] = time.time,
+        start: str | None = None,
+    ) -> None:
+        self.clock = clock
+        self._start = secrets.token_hex(4) if start is None else start
         self._chances = chances
         self._lock = threading.Lock()
         self._latest: Snapshot | None = None
         self._watchers: set[Subscription] = set()
+        self._called: set[asyncio.AbstractEventLoop] = set()
 
     @property
     def latest(self) -> Snapshot | None:
@@ -110,9 +111,8 @@ class Feed:
                 return
             amended = before is not None and before.view.seq == view.seq
             chances = self._chances(view) if self._chances is not None else None
-            self._latest = Snapshot(before.number + 1 if before else 1, view, amended, chances)
-            for watcher in self._watchers:
-                watcher.wake()
+            self._latest = Snapshot(before.number + 1 if before else 1, view, amended, chances, self._start)
+            self._call()
 
     def subscribe(self, last_id: str | None = None) -> Subscription:
         """Return a watcher in the running loop; with the newest's id as `last_id` it waits for what comes after.
@@ -135,4 +135,25 @@ class Feed:
         """End every watcher's stream; new ones may come."""
         with self._lock:
             for watcher in self._watchers:
-                watcher.wake(end=True)
+                watcher.ended = True
+            self._call()
+
+    def _call(self) -> None:
+        """Wake every watcher (under the lock): one call into each loop, so that a full hall holds up no publisher."""
+        for loop in {watcher.loop for watcher in self._watchers}:
+            if loop in self._called and not loop.is_closed():
+                continue
+            try:
+                loop.call_soon_threadsafe(self._wake, loop)
+                self._called.add(loop)
+            except RuntimeError:  # it is closed: its watchers are gone and only have not said so
+                self._called.discard(loop)
+                for watcher in self._watchers:
+                    watcher.ended = watcher.ended or watcher.loop is loop
+
+    def _wake(self, loop: asyncio.AbstractEventLoop) -> None:
+        with self._lock:
+            self._called.discard(loop)
+            watchers = [watcher for watcher in self._watchers if watcher.loop is loop]
+        for watcher in watchers:
+            watcher.news.set()

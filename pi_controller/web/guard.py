@@ -1,4 +1,4 @@
-"""The gate before the pages: who may ask (Host), how (GET, HEAD), and the headers that every answer carries."""
+"""The gate before the pages: who may ask (Host), how (POST only where it is taken), and every answer's headers."""
 
 from __future__ import annotations
 
@@ -27,6 +27,10 @@ HEADERS = (
 """On every answer."""
 
 
+MOST_PATH = 256
+"""Characters of a path: none that is served is longer."""
+
+
 def host_of(header: str) -> str:
     """Return the name or address in a Host header without its port, lower case."""
     host = header.strip().lower()
@@ -36,10 +40,14 @@ def host_of(header: str) -> str:
 
 
 class Guard:
-    """ASGI middleware. Names but `localhost`, addresses and those given are refused: that stops DNS rebinding."""
+    """ASGI middleware. Names but `localhost`, addresses and those given are refused: that stops DNS rebinding.
 
-    def __init__(self, app: ASGIApp, hosts: Iterable[str] = ()) -> None:
+    `posts` are the paths that take a POST; what comes with it is looked at by `posting`.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Iterable[str] = (), posts: Iterable[str] = ()) -> None:
         self._app = app
+        self._posts = frozenset(posts)
         self._names = {"localhost", *(name.lower().removesuffix(".") for name in hosts)}
 
     def _known(self, header: str) -> bool:
@@ -53,7 +61,7 @@ class Guard:
         return True
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer 400 or 405, or pass the request on; add the headers to whatever is answered."""
+        """Answer 400, 404 or 405, or pass the request on; add the headers to whatever is answered."""
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
 
@@ -63,10 +71,13 @@ class Guard:
             await send(message)
 
         hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+        path, methods = scope["path"], "GET, HEAD, POST" if scope["path"] in self._posts else "GET, HEAD"
         if len(hosts) != 1 or not self._known(hosts[0]):
             answer: ASGIApp = PlainTextResponse("This name is not served here.\n", 400)
-        elif scope["method"] not in {"GET", "HEAD"}:
-            answer = PlainTextResponse("Only GET and HEAD.\n", 405, {"allow": "GET, HEAD"})
+        elif len(path) > MOST_PATH or not path.isprintable():  # the router takes a line end for the path's end
+            answer = PlainTextResponse("There is nothing here.\n", 404)
+        elif scope["method"] not in methods.split(", "):
+            answer = PlainTextResponse(f"Only {methods}.\n", 405, {"allow": methods})
         else:
             answer = self._app
         return await answer(scope, receive, send_with_headers)

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from pi_controller.errors import MatError
+from pi_controller.web.address import Pages
 from pi_controller.web.app import create_app
+from pi_controller.web.patience import MAX_HEADER_BYTES, Patience
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
+    from starlette.routing import Route
     from starlette.types import ASGIApp
 
     from pi_controller.web.feed import Feed
@@ -50,8 +53,8 @@ class WebServer:
     """Serves `feed` at `host`:`port`; port 0 takes a free one, and `port` tells which after `start`.
 
     It answers to this machine's name, also with `.local`, to `localhost`, to addresses and to the names in `hosts`.
-    `language` as for `create_app`; `app` makes another application, which answers to the hosts it is given and ends its
-    streams when the feed hangs up.
+    `language`, `more` and `pages` as for `create_app`; `app` makes another application, which answers to the hosts it
+    is given and ends its streams when the feed hangs up.
     """
 
     def __init__(
@@ -63,13 +66,18 @@ class WebServer:
         hosts: Iterable[str] = (),
         language: str = "en",
         app: Callable[[list[str]], ASGIApp] | None = None,
+        more: Sequence[Route] = (),
+        pages: Pages | None = None,
     ) -> None:
         self.host = host
         self.port = port
+        self.pages = pages or Pages()
         self._feed = feed
         name = socket.gethostname()
-        known = [name, f"{name}.local", *hosts]
-        self._app: ASGIApp = app(known) if app else create_app(feed, hosts=known, language=language)
+        known = [name, f"{name}.local", *hosts, *self.pages.hosts]
+        self._app: ASGIApp = (
+            app(known) if app else create_app(feed, hosts=known, language=language, more=more, pages=self.pages)
+        )
         self._server: _Server | None = None
         self._thread: threading.Thread | None = None
 
@@ -89,7 +97,8 @@ class WebServer:
         config = uvicorn.Config(
             self._app,
             loop="asyncio",
-            http="h11",
+            http=Patience,
+            h11_max_incomplete_event_size=MAX_HEADER_BYTES,
             ws="none",
             lifespan="off",
             log_config=None,
@@ -115,7 +124,8 @@ class WebServer:
 
     def _listen(self) -> socket.socket:
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
-        listener = socket.socket(family, socket.SOCK_STREAM)
+        # the protocol is named, or asyncio does not know its lines for TCP and leaves Nagle's delay of 40 ms on
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)

@@ -8,16 +8,22 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from pi_controller.web.board import board
+from pi_controller.web.strip import overlay
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable, Mapping
 
+    from pi_controller.show.odds_bar import Chances
+    from pi_controller.table.view import View
+    from pi_controller.web.board import Board
     from pi_controller.web.feed import Feed, Snapshot
 
 HEARTBEAT_S = 15.0
 BLOCK = 1024
 _RETRY_MS, _RETRY_SPREAD_MS = 1000, 3000
 _STRIDE = 1117  # spreads the watchers' waits evenly over the range, however many there are
+SHAPES: Mapping[str, Callable[[View, str, Chances | None], Board]] = {"": board, "overlay": overlay}
+"""What a page asks to be sent, by the `page` of its address."""
 
 
 def retry_ms(number: int) -> int:
@@ -26,9 +32,12 @@ def retry_ms(number: int) -> int:
 
 
 @lru_cache(maxsize=4)
-def event(snapshot: Snapshot, language: str) -> bytes:
-    """Return a snapshot as one event `view`: id, the view and the board as JSON, padded with a comment."""
-    content = board(snapshot.view, language, snapshot.chances)
+def event(snapshot: Snapshot, language: str, shape: str = "") -> bytes:
+    """Return a snapshot as one event `view`: id, the view and the board as JSON, padded with a comment.
+
+    `shape` is one of `SHAPES`.
+    """
+    content = SHAPES[shape](snapshot.view, language, snapshot.chances)
     data = msgspec.json.encode(
         {
             "view": snapshot.view,
@@ -44,21 +53,28 @@ def event(snapshot: Snapshot, language: str) -> bytes:
     return body + b":" + b" " * padding + b"\n\n"
 
 
+def beat(t: float) -> bytes:
+    """Return a heartbeat: a comment, and an event `beat` with the time `t` on the table's clock."""
+    return b": heartbeat\nevent: beat\ndata: %.2f\n\n" % t
+
+
 async def stream(
-    feed: Feed, language: str, last_id: str | None, number: int, heartbeat_s: float = HEARTBEAT_S
+    feed: Feed, language: str, last_id: str | None, number: int, heartbeat_s: float = HEARTBEAT_S, shape: str = ""
 ) -> AsyncIterator[bytes]:
     """Yield the events of one watcher until the feed hangs up; a heartbeat when `heartbeat_s` pass without news.
 
-    The heartbeat is a comment and an event `beat`, so that a page can tell a quiet table from a dead line.
+    By the heartbeats a page tells a quiet table from a dead line. The first comes at once: it brings the time, and says
+    to one that has the newest picture already (`last_id`) that this still holds.
     """
     watcher = feed.subscribe(last_id)
     try:
         yield b"retry: %d\n\n" % retry_ms(number)
+        yield beat(feed.clock())
         while not watcher.ended:
             snapshot = await watcher.next(heartbeat_s)
             if snapshot is not None:
-                yield event(snapshot, language)
+                yield event(snapshot, language, shape)
             elif not watcher.ended:
-                yield b": heartbeat\nevent: beat\ndata: -\n\n"
+                yield beat(feed.clock())
     finally:
         watcher.close()

@@ -125,3 +125,31 @@ def test_the_mat_is_not_looked_at_while_a_game_is_under_way(settings, tmp_path, 
     with hiding(tmp_path / "j.sqlite"):
         assert run("--settings", settings) == 2
     assert "a game is under way" in capsys.readouterr().err
+
+
+def two_mats(settings, tmp_path):
+    settings.write_text(
+        f'[table]\njournal = "{tmp_path}/j.sqlite"\n[mat]\nseats = "each"\n'
+        f'[board]\nport = "{tmp_path}/a"\nprofile = "mine"\n[board_b]\nport = "none"\n',
+        "utf-8",
+    )
+
+
+def test_the_mat_before_b_has_a_profile_of_its_own(settings, tmp_path, capsys):
+    two_mats(settings, tmp_path)
+    assert run("--settings", settings, "--mat", "b", "--profile", "theirs", "--sim") == 0
+    assert '[board_b] profile = "theirs"' in capsys.readouterr().out
+    assert "theirs.profile.json" in kept(tmp_path)
+    assert run("--settings", settings, "--mat", "a", "--profile", "mine", "--sim") == 0
+    assert "profile = " not in capsys.readouterr().out, "the settings name it already"
+
+
+def test_a_missing_mat_before_b_is_told_by_its_section(settings, tmp_path, capsys):
+    two_mats(settings, tmp_path)
+    assert run("--settings", settings, "--mat", "b") == 2
+    assert "[board_b]" in capsys.readouterr().err
+
+
+def test_where_there_is_one_mat_there_is_none_before_b(settings, capsys):
+    assert run("--settings", settings, "--mat", "b", "--sim") == 2
+    assert 'seats = "each"' in capsys.readouterr().err

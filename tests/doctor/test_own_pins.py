@@ -10,7 +10,7 @@ from pi_controller.sim.conditions import Conditions
 
 
 def looked_at(pins, seconds=4.0):
-    ears = Ears(StrikeSettings(), magnetometers=False)
+    ears = Ears(StrikeSettings(), without="none")
     while pins.world.t < seconds:
         ears.take(pins.tick())
     return {line.name: line for line in [*own_pins.lines(pins.source, ears), *ears.lines()]}

@@ -75,8 +75,9 @@ def test_a_link_to_a_device_that_has_gone_is_no_board(by_id, tmp_path):
 
 def test_a_folder_that_cannot_be_read(tmp_path):
     (tmp_path / "by-id").touch()
-    with pytest.raises(PortError, match="cannot look for boards"):
+    with pytest.raises(PortError, match="cannot look for boards") as caught:
         find_port("auto", tmp_path / "by-id")
+    assert str(tmp_path) not in caught.value.public
 
 
 def test_a_path_is_taken_as_it_is(by_id, tmp_path):
@@ -89,6 +90,17 @@ def test_a_path_that_is_not_there_lists_what_is(by_id, tmp_path):
     with pytest.raises(PortError, match=r"there is no board at .*ttyACM7") as caught:
         find_port(str(tmp_path / "ttyACM7"), folder)
     assert str(folder / CABLE) in caught.value.todo
+    assert caught.value.public == "there is no board at its port: check the USB cable"
+
+
+@pytest.mark.parametrize("names", [(), (CABLE,), (FEATHER, OTHER)])
+def test_what_the_journal_and_the_pages_get_names_no_port(by_id, names):
+    folder = by_id(*names)
+    with pytest.raises(PortError) as caught:
+        find_port("auto", folder)
+    assert caught.value.public.startswith(f"{caught.value.what}: ")
+    assert not any(path.name in caught.value.public for path in folder.iterdir())
+    assert str(folder) not in caught.value.public
 
 
 def test_the_message_is_the_same_while_the_reason_is(tmp_path):

@@ -241,6 +241,24 @@ def test_unplugged_in_the_middle_of_a_read(pty_rig):
     assert caught == [f"the board at {pty_rig.name} is gone"]
 
 
+def test_what_is_for_everybody_names_no_port(rig):
+    port = rig.open()
+    told = []
+    for fail in (rig.open, rig.unplug, port.read, port.read, rig.open):
+        try:
+            fail()
+        except PortError as error:
+            told.append(error)
+    assert all(rig.name in error.what for error in told)
+    assert [error.public.split(":")[0] for error in told] == [
+        "another program holds the board's port",
+        "the board is gone",
+        "the board's port is closed",
+        "there is no board at its port",
+    ]
+    assert not any(rig.name in error.public for error in told)
+
+
 def test_a_read_gives_up_with_what_came(pty_rig):
     port = SerialPort(pty_rig.name, read_timeout_s=0.05)
     pty_rig.ports.append(port)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pi_controller.drivers.ports import FrameError, StripError
 from pi_controller.drivers.recording_strip import RecordingStrip
-from pi_controller.drivers.strips import MemoryStrip, NeoPixelStrip, current_ma, limit
+from pi_controller.drivers.strips import SPI_PIN, MemoryStrip, NeoPixelStrip, current_ma, limit, root_alone
 from pi_controller.link.board_strip import BoardStrip
 
 DARK = (0, 0, 0)
@@ -253,3 +253,31 @@ def test_without_the_package_it_names_it():
     assert done.stdout == (
         "the light strip needs a package that is not installed: board\ninstall moccasin-mat[pi]\n"
     ), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("pin", "model", "alone"),
+    [
+        (18, "Raspberry Pi Zero 2 W Rev 1.0", True),
+        (18, "Raspberry Pi 4 Model B Rev 1.4", True),
+        (12, "Raspberry Pi 3 Model B Plus Rev 1.3", True),
+        (10, "Raspberry Pi Zero 2 W Rev 1.0", False),
+        (18, "Raspberry Pi 5 Model B Rev 1.0", False),
+        (18, "", False),
+    ],
+)
+def test_which_pins_need_root(pin, model, alone):
+    assert root_alone(pin, model) == alone
+
+
+def test_a_pin_that_needs_root_is_refused_before_the_library_is_asked(monkeypatch):
+    monkeypatch.setattr("pi_controller.drivers.gpio.model", lambda: "Raspberry Pi Zero 2 W Rev 1.0")
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    monkeypatch.setitem(sys.modules, "board", None)
+    with pytest.raises(StripError, match="GPIO18 needs root") as caught:
+        NeoPixelStrip(3, 18)
+    assert '[strips] kind = "board"' in caught.value.todo
+    for pin, uid in ((SPI_PIN, 1000), (18, 0)):
+        monkeypatch.setattr("os.geteuid", lambda uid=uid: uid)
+        with pytest.raises(StripError, match="not installed"):  # they get as far as the library
+            NeoPixelStrip(3, pin)

@@ -12,7 +12,7 @@ from pi_controller.drivers.touch_chip import AGAIN_S, KEPT, NOTHING, SET_UP, Str
 from pi_controller.errors import PortError
 from pi_controller.pinmap import pinmap
 
-FIRMWARE = Path(__file__).parents[2] / "firmware" / "board.py"
+FIRMWARE = Path(__file__).parents[2] / "firmware" / "i2c.py"
 COUNTS = tuple(range(700, 712))
 
 

@@ -48,6 +48,8 @@ enabled = false
 """
 WRITER = """
 import os, sys
+from contextlib import suppress
+from pi_controller.errors import JournalError
 from pi_controller.referee.facts import LinkSeen, Opened
 from pi_controller.table.journal import Journal
 with Journal(sys.argv[1]) as journal:
@@ -55,18 +57,30 @@ with Journal(sys.argv[1]) as journal:
     if not journal.seq:
         journal.append([Opened(0.0, "dakota", "1", "", {}, {"A": "Red", "B": "Blue"})])
     for n in range(int(sys.argv[2])):
-        journal.append([LinkSeen(float(n), up=True)] + [LinkSeen(n + 0.5, up=False)] * (n % 3 == 0))
+        written = False
+        while not written:
+            try:
+                journal.append([LinkSeen(float(n), up=True)] + [LinkSeen(n + 0.5, up=False)] * (n % 3 == 0))
+                written = True
+            except JournalError:
+                with suppress(JournalError):
+                    journal.reopen()
         os.write(1, b"seq %d\\n" % journal.seq)
 """
 
 
 @dataclass
 class File:
-    """What was done to one file, whatever its name: (moment, offset, bytes) or (moment, size); and when synced."""
+    """What was done to a file, whatever its name: (moment, offset, bytes) or (moment, size); syncs: (moment, well)."""
 
     before: bytes = b""
     done: list = field(default_factory=list)
     synced: list = field(default_factory=list)
+
+    def safe(self, at, cut):
+        """Whether what was done at `at` is on disk: what a sync failed to write the system may never write."""
+        moment, well = next((sync for sync in self.synced if sync[0] > at), (cut, False))
+        return moment < cut and well
 
 
 @dataclass
@@ -77,13 +91,14 @@ class Trace:
     names: list = field(default_factory=list)  # (moment, change) where a change is a dict of name -> File or None
     names_synced: list = field(default_factory=list)
     shown: list = field(default_factory=list)  # (moment, seq)
+    faults: int = 0
     end: int = 0
 
 
-def under_strace(log, command):
-    """Return `command` as it is run with its calls noted in `log`."""
+def under_strace(log, command, faults=()):
+    """Return `command` as it is run with its calls noted in `log`, and `faults` done to them."""
     noted = ["-qq", "-xx", "-s", "1000000", "-o", str(log), "-e", f"trace={CALLS}"]
-    return ["strace", "-f", "--seccomp-bpf", *noted, *command]
+    return ["strace", "-f", "--seccomp-bpf", *noted, *(f"--inject={fault}" for fault in faults), *command]
 
 
 def contents(folder):
@@ -128,12 +143,12 @@ def read(log, folder, before):
             assert not isinstance(handles.get(int(m[1])), File), call
             if m[1] == "1" and (said := re.search(rb'(?:seq |"seq":)(\d+)', plain(m[2]))):
                 trace.shown.append((now, int(said[1])))
-        elif m := re.match(r"f(?:data)?sync\((\d+)\) += 0", call):
+        elif m := re.match(r"f(?:data)?sync\((\d+)\) += (-?\d+)", call):
             match handles.get(int(m[1])):
-                case "folder":
+                case "folder" if m[2] == "0":
                     trace.names_synced.append(now)
                 case File() as file:
-                    file.synced.append(now)
+                    file.synced.append((now, m[2] == "0"))
         elif m := re.match(r"ftruncate\((\d+), (\d+)\) += 0", call):
             if isinstance(file := handles.get(int(m[1])), File):
                 file.done.append((now, int(m[2])))
@@ -146,6 +161,7 @@ def read(log, folder, before):
         ):
             names[here(m[2])] = names.pop(here(m[1]))
             trace.names.append((now, {here(m[1]): None, here(m[2]): names[here(m[2])]}))
+        trace.faults += "(INJECTED)" in call
         trace.end = now + 1
     return trace
 
@@ -163,19 +179,19 @@ def after_cut(trace, cut, chance):
 
 
 def _held(file, cut, how, chance):
-    synced = max([at for at in file.synced if at < cut], default=-1)
     data = bytearray(file.before)
     for at, *what in file.done:
-        if at >= cut or (at > synced and (how == "lost" or chance.random() < 0.5) and how != "torn"):
+        safe = file.safe(at, cut)
+        if at >= cut or (not safe and (how == "lost" or chance.random() < 0.5) and how != "torn"):
             continue
         if len(what) == 1:
-            if at <= synced or chance.random() < 0.5:
+            if safe or chance.random() < 0.5:
                 data = data[: what[0]].ljust(what[0], b"\0")
             continue
         offset, new = what
         if len(data) < offset + len(new):
             data = data.ljust(offset + len(new), b"\0")
-        if at <= synced or how == "some":
+        if safe or how == "some":
             data[offset : offset + len(new)] = new
         else:
             for begin in range(offset, offset + len(new), SECTOR):
@@ -209,9 +225,9 @@ def judge(files, trace, cut, folder, whole):
     return "", 0
 
 
-def traced_writer(folder, seed, also=""):
-    """Trace a table that writes as fast as it can, after telling its journal `also` something."""
-    return _traced(folder, [sys.executable, "-c", WRITER, str(folder / NAME), str(60 + seed % 40), also])
+def traced_writer(folder, seed, also="", faults=()):
+    """Trace a table that writes as fast as it can, its database told `also`; `faults` are strace's to inject."""
+    return _traced(folder, [sys.executable, "-c", WRITER, str(folder / NAME), str(60 + seed % 40), also], faults)
 
 
 def traced_migration(folder, seed):
@@ -220,10 +236,10 @@ def traced_migration(folder, seed):
     return _traced(folder, [sys.executable, "-c", WRITER, str(folder / NAME), "3", ""])
 
 
-def _traced(folder, command):
+def _traced(folder, command, faults=()):
     before = contents(folder)
     with tempfile.TemporaryDirectory() as logs:
-        subprocess.run(under_strace(f"{logs}/log", command), check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(under_strace(f"{logs}/log", command, faults), check=True, stdout=subprocess.DEVNULL)
         return read(f"{logs}/log", folder, before)
 
 
@@ -298,6 +314,7 @@ def cuts(traced, n, seed, count=None):
         assert trace.shown
         assert trace.shown[-1][1] == len(whole)
         first = min(at for at, *_ in [*trace.names, *trace.shown, *(d for f in trace.start.values() for d in f.done)])
+        outcome["faults"] = trace.faults
         for _ in range(n):
             cut = chance.randrange(first, trace.end + 1)
             wrong, lost = judge(after_cut(trace, cut, chance), trace, cut, disk, whole)
@@ -330,8 +347,8 @@ def main():
         print(f"{what}: {some['cuts']} cuts")
         total += some
     print(
-        f"{total['cuts']} power cuts: {total['events lost']} acknowledged records lost, {total['broken']} chains broken, "
-        f"{total['not opened']} journals that did not open"
+        f"{total['cuts']} power cuts: {total['events lost']} acknowledged records lost, "
+        f"{total['broken']} chains broken, {total['not opened']} journals that did not open"
     )
     return 0 if total["cuts"] == total[""] else 1
 

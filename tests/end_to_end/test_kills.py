@@ -24,3 +24,12 @@ def test_a_killed_table_goes_on(seed, kills, points, tmp_path):
     phases, done, foretold = script("kills").play(seed, kills=kills, points=points, folder=tmp_path)
     assert len(phases) == kills
     assert done == foretold
+
+
+def test_what_was_acknowledged_survives_the_kills_and_those_who_watch_come_back(tmp_path):
+    """`python tests/end_to_end/kills_watched.py --kills 100` does it with 200 viewers."""
+    run = script("kills_watched").play(tmp_path, kills=2, viewers=12, seed=1)
+    assert run.kills == 2
+    assert all(judge.acked for judge in run.judges)
+    assert all(viewer.came_back >= 2 for viewer in run.viewers)
+    assert run.figures()

@@ -204,7 +204,7 @@ def second_daemon(lab):
     finally:
         second.close()
     lab.end()
-    return f"the second shows: {view.note.replace(str(lab.cable.by_id) + '/', '')}"
+    return f"the second shows: {view.note}"
 
 
 @fault("one magnetometer dies")

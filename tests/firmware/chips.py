@@ -1,4 +1,4 @@
-"""The chips that `firmware/board.py` and `lights.py` drive, made of Python, in virtual time."""
+"""The chips that the firmware drives (`board.py` and what it imports), made of Python, in virtual time."""
 
 import os
 import struct
@@ -18,6 +18,7 @@ class Chips:
         self.memory = None
         self.dma = None
         self.stuck = 0
+        self.bus = (0, 4, 5)
         self.resets = 0
         self.open = {0x70: 0, 0x71: 0, 0x72: 0}
         self.touch = bytearray(struct.pack("<12H", *range(700, 712)))
@@ -46,9 +47,9 @@ class Chips:
 
             def __call__(self, value=None):
                 if value is None:
-                    return 0 if self.name == 4 and chips.stuck else 1
+                    return 0 if self.name == chips.bus[1] and chips.stuck else 1
                 chips.pins[self.name] = value
-                if self.name == 5 and value and chips.stuck:
+                if self.name == chips.bus[2] and value and chips.stuck:
                     chips.stuck -= 1
                 return None
 
@@ -106,7 +107,7 @@ class Chips:
 
         class I2C:
             def __init__(self, bus, *, sda, scl, freq, timeout):
-                assert (bus, sda.name, scl.name, freq) == (0, 4, 5, 400000)
+                assert (bus, sda.name, scl.name, freq) == (*chips.bus, 400000)
 
             def _magnet(self):
                 found = [
@@ -158,10 +159,11 @@ class Chips:
         class Stream:
             buffer = property(lambda self: self)
 
-            def read(self, n):
-                data = bytes(chips.inputs[:n])
-                del chips.inputs[:n]
-                return data
+            def readinto(self, buf):
+                assert len(chips.inputs) >= len(buf), "it would wait until so many have come"
+                buf[:] = chips.inputs[: len(buf)]
+                del chips.inputs[: len(buf)]
+                return len(buf)
 
             def write(self, data):
                 chips.outputs.extend(data)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pi_controller.link import wire
+from pi_controller.link import frames, wire
 
 FIRMWARE = Path(__file__).parents[2] / "firmware"
 
@@ -25,19 +25,30 @@ def chips():
 
 
 @pytest.fixture
-def module(chips, monkeypatch, tmp_path):
+def load_board(chips, monkeypatch, tmp_path):
+    """Return what loads the firmware's files as a start does, with these changes to `wiring.py`, and gives `board`."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(wire, "crc16", wire.crc16)  # the board puts its own there
+    monkeypatch.setattr(frames, "crc16", frames.crc16)  # the board puts its own there
     outside, inside = chips.modules()
-    for name, attributes in outside.items():
-        monkeypatch.setitem(sys.modules, name, types.SimpleNamespace(**attributes))
-    monkeypatch.setitem(sys.modules, "wire", wire)
-    for name in ("lights", "board"):
-        loaded = load(f"mat_{name}", FIRMWARE / f"{name}.py")
-        monkeypatch.setitem(sys.modules, name, loaded)
-        for inner, value in inside.items():
-            setattr(loaded, inner, value)
+
+    def loaded(changes=None):
+        for name, attributes in outside.items():
+            monkeypatch.setitem(sys.modules, name, types.SimpleNamespace(**attributes))
+        monkeypatch.setitem(sys.modules, "frames", frames)
+        monkeypatch.setitem(sys.modules, "wire", wire)
+        for name in ("wiring", "starts", "adc", "i2c", "lights", "board"):
+            module = load(f"mat_{name}", FIRMWARE / f"{name}.py")
+            monkeypatch.setitem(sys.modules, name, module)
+            for inner, value in (inside | (changes or {}) if name == "wiring" else inside).items():
+                setattr(module, inner, value)
+        return module
+
     return loaded
+
+
+@pytest.fixture
+def module(load_board):
+    return load_board()
 
 
 @pytest.fixture

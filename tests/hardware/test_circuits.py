@@ -16,7 +16,7 @@ from pi_controller.pinmap import pinmap
 from pi_controller.sim import fsr
 
 V = values()
-NAMES = [(name, figure) for name in ("passive", "amplifier", "hold", "fsr", "bus") for figure in V.limits_of(name)]
+NAMES = [(name, figure) for name in ("passive", "amplifier", "fsr", "bus") for figure in V.limits_of(name)]
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +58,9 @@ def changed(circuit: str, **parts: float):
         ("passive", "bias_high_ohm", 220e3, "rest_counts"),
         ("passive", "bias_low_ohm", 47e3, "rest_counts"),
         ("passive", "pole_farad", 1e-12, "at_3000_hz_db"),
+        ("passive", "pole_farad", 10e-9, "corner_hz"),
+        ("piezo", "smooth_farad", 0.33e-9, "corner_hz"),
+        ("piezo", "series_ohm", 220e3, "feather_counts"),
         ("amplifier", "feedback_ohm", 68e3, "feather_counts"),
         ("amplifier", "node_farad", 0.47e-9, "at_3000_hz_db"),
         ("amplifier", "feedback_farad", 22e-12, "at_3600_hz_db"),
@@ -69,11 +72,6 @@ def test_a_wrong_value_is_found(ngspice, circuit, part, value, figure):
     found = dict(simulate.piezo_figures(changed(circuit, **{part: value}), kind))
     low, high = V.limits_of(kind)[figure]
     assert not low <= found[figure] <= high
-
-
-def test_a_hold_that_lets_go_too_soon_is_found(ngspice):
-    low, _ = V.limits["hold"]["decay_ms"]
-    assert dict(simulate.hold_figures(changed("hold", decay_ohm=33e3)))["decay_ms"] < low
 
 
 def test_without_clamps_the_pin_would_be_lost(ngspice):
@@ -114,6 +112,14 @@ def test_the_limits_are_those_of_the_chips_and_of_the_firmware():
     assert V.limits["both"]["slam_high_volt"][1] <= adc["highest_volt"]
     assert V.limits["both"]["slam_low_volt"][0] >= adc["lowest_volt"]
     assert sum(V.limits["both"]["rest_counts"]) / 2 == 2 ** (pinmap().board.adc_bits - 1)
+    assert V.limits["both"]["corner_hz"][1] <= pinmap().board.sample_hz / 2
+
+
+def test_the_largest_stroke_that_is_shown_whole_is_shown_whole_and_a_larger_one_is_not(ngspice):
+    whole = dict(simulate.piezo_figures(V, "passive"))["whole_volt"]
+    for share, inside in ((0.95, True), (1.1, False)):
+        adc = simulate.run(netlists.piezo(V, "passive", netlists.ring(V, share * whole)), "tran 5u 10m", "v(adc)")[1]
+        assert (adc.min() >= 0.0 and adc.max() <= V.supply_volt) == inside
 
 
 @pytest.mark.parametrize("name", circuits.DRAWINGS)
@@ -123,7 +129,7 @@ def test_a_drawing_is_that_of_its_values(name):
 
 
 def test_a_drawing_follows_its_values():
-    assert "47 kΩ" in circuits.drawn_one(changed("piezo", series_ohm=47e3), "piezo-passive")
+    assert "47 kΩ" in circuits.drawn_one(changed("piezo", series_ohm=47e3), "piezo")
 
 
 @pytest.mark.parametrize(

@@ -80,13 +80,13 @@ def test_each_magnetometer_is_behind_the_channel_that_the_firmware_asks():
     assert len({end for end, _ in found if end[1].startswith("SD")}) == 24
 
 
-def test_in_the_light_build_nothing_but_the_converter_is_on_its_pins():
-    taken = {pin for (plug, pin), there in wires("light") if plug == "Zero 2 W" and there[0] == "MCP3008"}
-    for gpio in PINS.pi.mcp3008.pins:
-        assert f"GPIO{gpio} (pin {harness.header_pin(gpio)})" in taken
-    others = {pin for (plug, pin), there in wires("light") if plug == "Zero 2 W" and there[0] != "MCP3008"}
-    assert not {pin for pin in taken & others if pin.startswith("GPIO")}
-    assert harness.LIGHT_STRIP_PIN not in {*PINS.pi.mcp3008.pins, *PINS.pi.buttons.values(), *PINS.pi.mpr121.pins}
+def test_the_light_build_is_the_tables_board_and_drives_the_lights_from_it():
+    table, found = wires("table-mat"), wires("light")
+    with_magnetometers = {pair for pair in table if pair[0][0].startswith("TCA") or pair[1][0].startswith("TCA")}
+    assert set(table) - with_magnetometers <= set(found)
+    assert (("Board", f"GPIO{PINS.board.strip_pin}"), ("74AHCT125", "1A")) in found, "no pin of a Pi that needs root"
+    others = [PINS.board.strip_pin, *PINS.board.i2c.values()]
+    assert len({*PINS.board.adc_pins, *others}) == len(PINS.board.adc_pins) + len(others)
 
 
 def test_feeds_are_as_thick_and_long_as_the_budget_has_them():

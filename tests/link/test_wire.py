@@ -237,7 +237,7 @@ def test_an_endless_frame_is_dropped_and_memory_bounded():
 
 def test_the_python_crc_is_the_same(monkeypatch, loader):
     monkeypatch.delattr(binascii, "crc_hqx")
-    slow = loader("pi_controller/link/wire.py")
+    slow = loader("pi_controller/link/frames.py")
     rng = random.Random(1)
     for n in (0, 1, 2, 9, 300):
         data = rng.randbytes(n)

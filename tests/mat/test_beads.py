@@ -229,7 +229,20 @@ def test_what_a_hand_left_behind_is_said_once_after_it_went_also_when_nothing_ch
     mat.tracker.say_again(gone)
     (again,) = mat.rest(1)
     assert told([again]) == [((2,), True)]
-    assert again.t - gone == pytest.approx(0.25, abs=0.001)
+    assert again.t - gone == pytest.approx(0.45, abs=0.001)
+
+
+@pytest.mark.parametrize("laid_s", [0.0, 0.05, 0.1, 0.15])
+def test_the_time_after_a_hand_does_not_tell_whether_it_laid_something_down(laid_s: float) -> None:
+    mat = Mat(14)
+    mat.rest(2)
+    gone = mat.t
+    mat.tracker.say_again(gone)
+    mat.rest(laid_s)
+    mat.bead = spot(2)
+    (said,) = mat.rest(1)
+    assert told([said]) == [((2,), True)]
+    assert said.t - gone == pytest.approx(0.45, abs=0.013)
 
 
 def test_what_a_hand_left_behind_is_not_said_while_it_moves() -> None:

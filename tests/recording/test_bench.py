@@ -1,8 +1,12 @@
 """A mat recorded without a game, through the real firmware and a pseudo-terminal."""
 
+import gc
+from contextlib import closing
+
 import pytest
 
 from pi_controller.drivers.buttons import MockButtons
+from pi_controller.drivers.ports import ButtonsError
 from pi_controller.drivers.serial_port import SerialPort
 from pi_controller.errors import PortError, UsageError
 from pi_controller.link.messages import Field, Piezo, Touch
@@ -56,12 +60,11 @@ def test_a_board_that_goes_is_looked_for_again(tmp_path):
         tries.append(1)
         raise PortError("there is no board", "plug it in")
 
-    bench = Bench(ChunkFile(tmp_path / "x.sensors", Header(0.0)), missing)
-    for n in range(40):
-        bench.step(n * 0.1)
-    assert bench.listener.why == "there is no board"
-    assert len(tries) == 4
-    bench.close()
+    with closing(Bench(ChunkFile(tmp_path / "x.sensors", Header(0.0)), missing)) as bench:
+        for n in range(40):
+            bench.step(n * 0.1)
+        assert bench.listener.why == "there is no board: plug it in"
+        assert len(tries) == 4
     assert not any(isinstance(entry, Piezo) for entry in Recording(tmp_path / "x.sensors").entries())
 
 
@@ -88,3 +91,14 @@ def test_the_verb_records_from_a_board(tmp_path, capsys):
     out, err = capsys.readouterr()
     assert "0 samples of each pad" in out
     assert err.count("\n") == 1
+    assert str(tmp_path / "nothing") in err, "whoever records may know which port it is"
+
+
+def test_a_contact_that_cannot_be_had_leaves_no_file_open(tmp_path, monkeypatch):
+    def none(*_, **__):
+        raise ButtonsError("no pin 4", "choose another")
+
+    monkeypatch.setattr("pi_controller.drivers.buttons.GpioButtons", none)
+    with pytest.raises(ButtonsError):
+        main([str(tmp_path / "x.sensors"), "--contact", "4", "--seconds", "0.05"])
+    gc.collect()  # a file that nobody closed warns, and a warning is an error here

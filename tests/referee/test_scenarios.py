@@ -2,6 +2,8 @@
 
 `= A 4, phase hit` states how the table stands. What follows must be told whole: an unlisted action, foul, question,
 seal or reveal fails the story as a missing one does. A file plays Hampa Apena, or what its line `game NAME` says.
+`preset NAME` begins afresh at a table set up so; `foul KIND MODE` and `nearest 2 3 1 4` set it up further. What the
+judge types stands as it is typed: `protest A his sleeve`, `set long.A=8 middle=8; a stick had rolled away`.
 """
 
 from pathlib import Path
@@ -25,6 +27,7 @@ from pi_controller.table.table import Table
 SCENARIOS = sorted(
     path for path in (Path(__file__).parent.parent / "scenarios").glob("*.txt") if path.stem != "chapter11"
 )
+TYPED = ("judge", "answer", "undo", "replace", "hidden", "sensors", "clock", "protest", "ruling", "set")
 QUIET = {"opened", "hand_pass", "ready", "struck", "answer", "link", "sensors"}
 
 
@@ -62,10 +65,20 @@ class Scene:
         self.fouls = {}
         self.nearest = ()
         self.beads = "mat"
+        self.preset = "home"
         self.t = 0.0
         self.nonces = 0
+        self.tables = 0
         self.journal = Journal(path)
         self.table = None
+
+    def afresh(self, preset):
+        """Begin at another table."""
+        self.journal.close()
+        self.tables += 1
+        self.path = self.path.with_name(f"table {self.tables}.sqlite")
+        self.fouls, self.nearest, self.preset, self.table = {}, (), preset, None
+        self.journal = Journal(self.path)
 
     def start(self):
         if self.table is None:
@@ -75,13 +88,25 @@ class Scene:
         self.nonces += 1
         return self.nonces.to_bytes(n, "big")
 
-    def sit(self):
-        settings = RefereeSettings(fouls=self.fouls, nearest=self.nearest, beads=self.beads)
-        referee = referee_for(self.game, settings, self.random_bytes)
-        self.table = Table(self.journal, self.game, {"A": "Red", "B": "Blue"}, referee, self.t)
+    def referee(self):
+        settings = RefereeSettings(
+            fouls=self.fouls,
+            nearest=self.nearest,
+            beads=self.beads,
+            preset=self.preset,
+            hit_seconds=self.game.settings.get("hit_seconds"),
+        )
+        return referee_for(self.game, settings, self.random_bytes)
 
-    def do(self, words):
+    def sit(self):
+        self.table = Table(self.journal, self.game, {"A": "Red", "B": "Blue"}, self.referee(), self.t)
+
+    def do(self, line):
         """Do what a line says; return the facts that follow."""
+        words = line.split()
+        if words[0] == "preset":
+            self.afresh(words[1])
+            return []
         if words[0] == "foul":
             self.fouls[words[1]] = words[2]
             return []
@@ -105,18 +130,20 @@ class Scene:
         elif words[0] == "wait":
             self.t += float(words[1]) - 0.1
             self.table.tick(self.t)
-        elif words[0] in ("judge", "answer", "undo"):
-            self.table.judge(self.call(words))
+        elif words[0] in TYPED:
+            self.table.judge(self.call(words, line))
         else:
             for event in self.events(words):
                 self.table.mat_event(event)
             self.table.tick(self.t)
         return [fact for seq, _, fact in self.journal.records() if seq > before]
 
-    def call(self, words):
+    def call(self, words, line):
         match words:
             case ["answer", answer]:
                 return JudgeAnswer(self.t, answer)
+            case [word, *_] if word not in ("judge", "answer", "undo"):
+                return understand(line, self.t, self.game, self.game.sheet(self.table.story.state))
             case ["undo"]:
                 return JudgeUndo(self.t)
             case ["judge", "hide", "again"]:
@@ -173,6 +200,8 @@ class Scene:
                 return [Beads(t, ())]
             case ["unsure", "bead", pad]:
                 return [Beads(t, (Bead(int(pad)),), sure=False)]
+            case ["strike", *pads, "light"]:
+                return [Strike(t, tuple(map(int, pads)), 2.5)]
             case ["strike", *pads, "doubtful"]:
                 return [Strike(t, tuple(map(int, pads)), sure=False)]
             case ["strike", *pads]:
@@ -234,11 +263,11 @@ def test_scenario(path, scene):
         if refused:
             story = scene.table and scene.table.story
             with pytest.raises(MatError) as error:
-                scene.do(line.split())
+                scene.do(line)
             assert error.value.code == code, where
             assert story is None or scene.table.story == story, where
             continue
-        facts = scene.do(line.split()) if line else []
+        facts = scene.do(line) if line else []
         assert [told(fact, scene.game.name) for fact in facts if fact.__struct_config__.tag not in QUIET] == expected, (
             where
         )
@@ -249,7 +278,8 @@ def test_scenario(path, scene):
             view = scene.table.view
             assert scene.game.name != "dakota" or sum(view.long.values()) + view.middle == 20, where
             assert fold(scene.game, scene.journal.read()) == scene.table.story, where
-            assert scene.table.armed == (view.phase in ("hit", "throw") and view.question is None), where
+            due = view.phase in ("hit", "throw") and view.question is None and view.sensors and not view.held
+            assert scene.table.armed == due, where
 
 
 def test_there_are_scenarios():

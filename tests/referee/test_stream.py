@@ -7,8 +7,9 @@ import sys
 
 import pytest
 
-from pi_controller.errors import UsageError
+from pi_controller.errors import MatError, UsageError
 from pi_controller.games.registry import game
+from pi_controller.referee import stream
 from pi_controller.referee.opening import check
 from pi_controller.referee.referee import Referee
 from pi_controller.referee.settings import RefereeSettings
@@ -133,7 +134,9 @@ def test_bad_lines_change_nothing(line):
     status, out = referee(*HIDDEN, line, b"   ", {"t": 9.0, "event": "strike", "pads": [2]})
     assert status == 2
     (error,) = (answer["error"] for answer in out if "error" in answer)
-    assert error["kind"] == "invalid"
+    assert (error["kind"], error["line"]) == ("invalid", len(HIDDEN) + 1)
+    assert error["message"].startswith(f"line {len(HIDDEN) + 1}: ")
+    assert "; " in error["message"], "what to do"
     assert len(error["message"].splitlines()) == 1
     _, clean = referee(*HIDDEN, {"t": 9.0, "event": "strike", "pads": [2]})
     assert [answer for answer in out if "error" not in answer] == clean
@@ -154,6 +157,31 @@ def test_options_fouls_and_the_hit_clock():
     ).stdout
     asked = json.loads(out.splitlines()[-2])
     assert (asked["about"], asked["foul"]) == ("foul", "no_bead")
+
+
+def test_lines_are_counted_with_the_blank_ones():
+    status, out = referee(TOSS, b"", b"  ", {"t": 1.0, "judge": "undo"}, {"t": 2.0, "judge": "undo"})
+    assert status == 2
+    assert out[-1] == {
+        "error": {"kind": "illegal", "message": f"line 5: there is nothing to take back; {stream._TODO}", "line": 5}
+    }
+
+
+def test_of_two_struck_the_nearest_counts_where_it_is_said():
+    out = subprocess.run(
+        [sys.executable, "-m", "pi_controller", "referee", "dakota", "--nearest", "2, 4,1,3"],
+        input="\n".join(json.dumps(e) for e in [*HIDDEN, {"t": 9.0, "event": "strike", "pads": [3, 4]}]),
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert json.loads(out.splitlines()[-1])["action"] == {"do": "hit", "found": False, "pad": 4}
+
+
+@pytest.mark.parametrize("pads", ["2;3", "1,1", "5", "-1", "1,"])
+def test_what_cannot_be_nearest(pads):
+    with pytest.raises(MatError, match="nearest"):
+        main(["dakota", f"--nearest={pads}"])
 
 
 @pytest.mark.parametrize("argv", [["chess"], ["dakota", "--set", "points=many"], ["dakota", "--foul", "x"], []])

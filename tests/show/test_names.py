@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pi_controller.show.names import clean, inline, team_name
@@ -10,6 +10,8 @@ from pi_controller.show.names import clean, inline, team_name
 
 @settings(deadline=None)
 @given(st.text(max_size=200))
+@example("e\u200b\u0301")
+@example("a\u0301\u200b\u0323")
 def test_any_text_becomes_one_safe_line(text):
     name = clean(text)
     assert len(name) <= 40
@@ -22,6 +24,8 @@ def test_any_text_becomes_one_safe_line(text):
 def test_spelling_is_kept_and_tricks_are_not():
     assert clean("Oŋšpé  Dakȟóta\n") == "Oŋšpé Dakȟóta"
     assert clean("e\u0301") == "é"
+    assert clean("e\u200b\u0301") == "é", "what goes does not keep a letter from its mark"
+    assert clean("a\u0301\u200b\u0323") == "\u1ea1\u0301"
     assert clean("ab\u202etxt.exe") == "abtxt.exe"
     assert clean("a\x1b[31m") == "a[31m"
     assert clean("z" + "\u0335" * 30) == "z" + "\u0335" * 4

@@ -97,6 +97,14 @@ def test_what_the_mat_feels_meanwhile_makes_no_picture_old(sitting):
     assert sitting.table.view.stand == seen
 
 
+def test_what_replaced_another_can_be_replaced(sitting):
+    for winner in "BAB":
+        sitting.say(JudgeReplace, {"do": "toss", "winner": winner})
+        assert sitting.table.view.hider == winner
+    sitting.say(JudgeUndo)
+    assert sitting.table.view.hider == "A", "what had been replaced counts again"
+
+
 def test_replaced_at_once_or_not_at_all(sitting):
     sitting.say(JudgeAction, {"do": "hit", "found": False, "pad": 1})
     sitting.say(JudgeReplace, {"do": "hit", "found": True, "pad": 1}, "the bead fell out")

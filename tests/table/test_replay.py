@@ -12,10 +12,21 @@ from pi_controller.games.registry import game
 from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
 from pi_controller.record.model import RecordError
 from pi_controller.referee.facts import Ready
-from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeUndo
+from pi_controller.referee.judge import (
+    JudgeAction,
+    JudgeAnswer,
+    JudgeClock,
+    JudgeHidden,
+    JudgeProtest,
+    JudgeRuling,
+    JudgeSensors,
+    JudgeSet,
+    JudgeUndo,
+)
 from pi_controller.referee.referee import Referee
 from pi_controller.referee.referees import referee_for
 from pi_controller.referee.story import HAMPA_APENA
+from pi_controller.table.command import Command
 from pi_controller.table.fold import fold
 from pi_controller.table.journal import Journal
 from pi_controller.table.replay import main
@@ -124,6 +135,64 @@ def test_what_cannot_be_told(path, tmp_path):
         main([str(tmp_path / "odd")])
 
 
+SHEET = {
+    "hider": "B", "long": {"A": 2, "B": 14}, "middle": 4, "short": {"A": 0, "B": 1}, "owed": "first",
+    "situation": None, "winner": None,
+}  # fmt: skip
+SAID = """\
+    3  Ann, judge: action
+    4  the toss: A [judge]
+
+Hide 1: A hides
+       A (A)   ||||                  4
+       middle  ||||||||||||||||     16
+       B (B)                         0
+    5  Ann, judge: set
+    6  the table stands so: the sticks had fallen over
+       B hides, the first hit is owed
+       A (A)   ||                    2
+       middle  ||||                  4
+       B (B)   ||||||||||||||       14  *
+    7  Ann, judge: sensors
+    8  play goes on without what the mat feels: the drums
+    9  Ann, judge: hidden
+   11  played by eye: the judge says what is found
+   12  Ann, judge: protest
+   13  team A protests, play stands: his sleeve
+   14  Ann, judge: ruling
+   15  the protest is open still, play goes on: decided after the game
+   16  Ann, judge: clock
+   17  the clock is stopped
+   18  Ann, judge: clock
+   19  the clock runs on
+"""
+
+
+def test_what_the_judge_says_of_the_table(tmp_path, capsys):
+    dakota, path = game("dakota"), tmp_path / "game.sqlite"
+    with Journal(path) as journal:
+        table = Table(journal, dakota, {"A": "A", "B": "B"}, Referee(dakota, None, bytes))
+        table.mat_event(Link(0.0, up=True))
+        for n, call in enumerate(
+            [
+                JudgeAction(1.0, {"do": "toss", "winner": "A"}),
+                JudgeSet(2.0, SHEET, "the sticks had fallen over"),
+                JudgeSensors(3.0, on=False, reason="the drums"),
+                JudgeHidden(4.0),
+                JudgeProtest(5.0, "A", "his sleeve"),
+                JudgeRuling(6.0, "play_on", "decided after the game"),
+                JudgeClock(7.0, running=False),
+                JudgeClock(8.0, running=True),
+            ]
+        ):
+            table.command(Command(call, "Ann", "judge", str(n)))
+    assert main([str(path)]) == 0
+    assert SAID in capsys.readouterr().out
+    assert main([str(path), "--json"]) == 0
+    kinds = [json.loads(line).get("kind") for line in capsys.readouterr().out.splitlines()]
+    assert {"set", "sensors_used", "protest", "ruling", "clock", "by_eye", "called"} <= set(kinds)
+
+
 RECORD = """\
 Game: dakota
 Option points: 3
@@ -208,3 +277,22 @@ def test_a_game_kept_by_the_judge_is_told_as_its_record_tells_it(name, tmp_path,
     assert capsys.readouterr().out.count("\n") > 3
     assert name in told
     assert told.count("\n") > 10
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_a_score_sheet_of_any_game_is_told(name, tmp_path, capsys):
+    chance = random.Random(name)
+    players = {"players": "Ana,Bo"} if "players" in registry.game(name).settings else {}
+    rules = registry.game(name, players)
+    state, actions = rules.opening(), []
+    while len(actions) < 30 and not rules.over(state):
+        actions.append(chance.choice(rules.legal_actions(state)))
+        state, _ = rules.play(state, actions[-1])
+    path = tmp_path / "sheet.jsonl"
+    path.write_text("".join(json.dumps(action) + "\n" for action in actions), "utf-8")
+    how = ["--game", name, *(f"--set={option}={value}" for option, value in players.items())]
+    assert main([str(path), "--json", *how]) == 0
+    last = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert last == json.loads(json.dumps({"state": rules.sheet(state), "over": rules.over(state)}))
+    assert main([str(path), *how]) == 0
+    assert f"{name} {rules.version}" in capsys.readouterr().out

@@ -439,7 +439,7 @@ def test_the_pis_own_pins_are_no_one_elses(tmp_path):
     with pytest.raises(SettingsError) as error:
         load(path)
     told = error.value.what
-    assert "[strips] pin: pin 10 is taken by the MCP3008; 18 is free" in told
+    assert "[strips] pin: pin 10 is taken by the MCP3008; 18 is free, but needs root on a Pi up to 4" in told
     assert "[buttons.pins] ready: pin 3 is taken by the MPR121" in told
     path.write_text("[board]\nport = 'pins'\n[strips]\nkind = 'pi'\npin = 18\n[buttons]\nkind = 'pi'\n")
     assert load(path).referee_settings({}).beads == "judge"  # those pins have no magnetometers

@@ -11,32 +11,6 @@ WIDE = {"A": "W" * 40, "B": "日本" * 20}
 SIZES = [(320, 640), (390, 844), (683, 384), (820, 1180), (1366, 768), (1920, 1080)]
 
 
-@pytest.fixture
-def open_page(chromium, server):
-    """Return a function that opens the live page; afterwards nothing may have been complained about on the console."""
-    contexts, complaints = [], []
-
-    def open_it(**how):
-        context = chromium.new_context(**{"viewport": {"width": 1366, "height": 768}, **how})
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(20_000)
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("request", lambda request: asked.append(request.url))
-        page.goto(server.url)
-        return page
-
-    asked: list[str] = []
-    open_it.outage = False
-    yield open_it
-    for context in contexts:
-        context.close()
-    # a browser says on the console how a connection broke: refused, reset, cut short in a chunk
-    assert [said for said in complaints if not (open_it.outage and "net::ERR_" in said)] == []
-    assert all(url.startswith(server.url) for url in asked)
-
-
 def wait_for(page, key, text):
     page.wait_for_function(
         "([key, text]) => document.querySelector(`[data-live=${key}]`).textContent === text", arg=[key, text]
@@ -105,7 +79,7 @@ def test_it_shows_the_state_without_scripts(open_page):
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 def test_nothing_runs_over_the_side(open_page, feed, view, size):
-    page = open_page(viewport={"width": size[0], "height": size[1]})
+    page = open_page(size=size)
     states = [
         view(seq=2, teams=WIDE, calls=("paguga", "eyeya_obojun", "game"), commit="ab" * 32),
         view(seq=3, teams=WIDE, question=Asked("passes_unsure", ("foul", "play_on", "hide_again"), (1, 2, 3, 4))),
@@ -122,7 +96,7 @@ def test_nothing_runs_over_the_side(open_page, feed, view, size):
 
 
 def test_the_game_fits_a_projector_without_scrolling(open_page, feed, view):
-    page = open_page(viewport={"width": 1920, "height": 1080})
+    page = open_page(size=(1920, 1080))
     feed.publish(view(seq=2, phase="show", hits=(Hit(2, found=False), Hit(4, found=True)), calls=("paguga", "wheya")))
     wait_for(page, "call_2", "Wheya")
     assert page.evaluate("document.documentElement.scrollHeight") <= 1080

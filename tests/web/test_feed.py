@@ -83,17 +83,25 @@ def test_the_same_view_again_is_no_news(view):
 
 def test_a_known_id_waits_and_an_amended_one_is_sent(view):
     async def watch(last_id, *views):
-        feed = Feed()
+        feed = Feed(start="now")
         for one in views:
             feed.publish(one)
         return await feed.subscribe(last_id).next(0.01)
 
-    assert asyncio.run(watch("5", view(seq=5))) is None
-    assert asyncio.run(watch("4", view(seq=5))).view.seq == 5
-    assert asyncio.run(watch("99", view(seq=5))).view.seq == 5, "a new journal starts again from 1"
+    assert asyncio.run(watch("5-now", view(seq=5))) is None
+    assert asyncio.run(watch("4-now", view(seq=5))).view.seq == 5
+    assert asyncio.run(watch("5-before", view(seq=5))).view.seq == 5, "a new journal starts again from 1"
+    assert asyncio.run(watch("5", view(seq=5))).view.seq == 5
     assert asyncio.run(watch("rubbish", view(seq=5))).view.seq == 5
     halted = view(seq=5, phase="halted")
-    assert asyncio.run(watch("5", view(seq=5), halted)).view == halted
+    assert asyncio.run(watch("5-now", view(seq=5), halted)).view == halted
+
+
+def test_no_two_feeds_have_the_same_ids(view):
+    feeds = [Feed() for _ in range(20)]
+    for feed in feeds:
+        feed.publish(view(seq=5))
+    assert len({feed.latest.id for feed in feeds}) == 20
 
 
 def test_hanging_up_ends_streams_and_leaves_the_feed_usable(view):
@@ -151,14 +159,14 @@ def fields(data):
 
 
 def test_an_event_is_one_padded_frame(view):
-    feed = Feed()
+    feed = Feed(start="now")
     feed.publish(view(seq=12, teams={"A": "line\nbreak\r\n\ndata: x", "B": "\u2028"}))
     data = event(feed.latest, "en")
     assert data.endswith(b"\n\n")
     assert data.count(b"\n\n") == 1
     assert len(data) % BLOCK == 0
     told = fields(data)
-    assert told["id"] == "12"
+    assert told["id"] == "12-now"
     assert told["event"] == "view"
     body = msgspec.json.decode(told["data"])
     assert body["view"]["seq"] == 12
@@ -174,3 +182,23 @@ def test_events_of_a_sealed_hide_have_one_size(view):
         feed.publish(view(seq=40, commit=f"{byte:02x}" * 32, passes=4))
         sizes.add(len(event(feed.latest, "en")))
     assert len(sizes) == 1
+
+
+def test_a_full_hall_costs_the_publisher_one_call(view):
+    async def scenario():
+        feed = Feed()
+        watchers = [feed.subscribe() for _ in range(50)]
+        loop, calls = asyncio.get_running_loop(), []
+        call = loop.call_soon_threadsafe
+        loop.call_soon_threadsafe = lambda *what: calls.append(what) or call(*what)
+        waiting = [asyncio.create_task(watcher.next(20)) for watcher in watchers]
+        await asyncio.sleep(0)
+        feed.publish(view(seq=1))
+        feed.publish(view(seq=2))
+        assert len(calls) == 1
+        assert {(await one).view.seq for one in waiting} == {2}
+        feed.publish(view(seq=3))
+        assert len(calls) == 2
+        assert {(await watcher.next(20)).view.seq for watcher in watchers} == {3}
+
+    asyncio.run(scenario())

@@ -84,8 +84,7 @@ def test_the_feed_keeps_it_beside_the_view():
 
 
 @pytest.mark.chromium
-@pytest.mark.parametrize("scripts", [True, False])
-@pytest.mark.parametrize("width", [390, 1366, 1920])
+@pytest.mark.parametrize(("scripts", "width"), [(True, 390), (False, 1366), (True, 1920)])
 def test_the_bar_in_a_browser(chromium, view, scripts, width):
     told = {1: Chances("dakota", ("A", "B"), 0.3), 2: Chances("dakota", ("A", "B"), 0.75)}
     feed = Feed(lambda view: told.get(view.seq))

@@ -186,5 +186,5 @@ def test_a_slahal_seal_opens_to_both_bones():
 
 
 def test_the_games_end_is_told_where_it_has_one():
-    assert said_under(read(play("slahal", 5, 4, ends=1234.4)), "ends") == "1234"
+    assert said_under(read(play("slahal", 5, 4, ends=1234.4)), "ends") == "1234.40"
     assert said_under(read(play("slahal", 5, 4)), "ends") == ""

@@ -7,7 +7,9 @@ from another address, is not held up. After a few tries for nothing the wait dou
 about 100 tries a day from one address, of a million PINs.
 
 Everybody together, but for known devices, may have so many PINs looked at in a second and no more: the Pi has a game to
-keep. Somebody who holds hundreds of addresses can use that up for a while; a known device still gets in.
+keep. Places where a few were wrong already, or that do not wait for their turn as told, share a rate of their own, so
+that they do not use up the others'. Somebody who holds hundreds of addresses can do so for a while; a known device
+still gets in.
 """
 
 from __future__ import annotations
@@ -27,6 +29,8 @@ FREE_AT_ALL = 10
 FIRST_S, MOST_S = 1.0, 900.0
 FORGET_S = 86_400.0
 """A place that was quiet for so long begins anew, s."""
+RASH_S = 60.0
+"""Who did not wait as told is not among the others for so long, s."""
 KEPT = 8192
 """Counts kept; beyond, the one that was quiet longest goes."""
 
@@ -58,6 +62,8 @@ def keys(name: str, address: str, device: str | None = None) -> tuple[Key, ...]:
 class _Count:
     wrong: int = 0
     last: float = float("-inf")
+    turn: float = float("-inf")
+    rash: float = float("-inf")
 
 
 class Delays:
@@ -71,6 +77,21 @@ class Delays:
         """Return how long until the next try counts, s; 0 where it does now."""
         return max((self._left(key, now) for key in under), default=0.0)
 
+    def clean(self, under: Iterable[Key], now: float) -> bool:
+        """Return whether at most a few PINs were wrong of late at the place, and it has waited for its turn."""
+        counts = [count for key in under if key[0] == "place" and (count := self._counts.get(key)) is not None]
+        return all((now - one.last > FORGET_S or one.wrong < FREE) and now - one.rash > RASH_S for one in counts)
+
+    def turned_away(self, under: Iterable[Key], now: float, wait: float) -> None:
+        """Note that the place was told to come back for its turn in `wait` seconds."""
+        for key in under:
+            if key[0] == "place":
+                count = self._counts.setdefault(key, _Count())
+                if now < count.turn:
+                    count.rash = now
+                count.turn = now + wait
+                self._kept_last(key)
+
     def charge(self, under: Iterable[Key], now: float) -> None:
         """Count a try as wrong before it is known to be: tries at the same moment must not all be the first."""
         for key in under:
@@ -79,9 +100,7 @@ class Delays:
                 count.wrong = 0
             count.wrong += 1
             count.last = now
-            self._counts.move_to_end(key)
-        while len(self._counts) > self._kept:
-            self._counts.popitem(last=False)
+            self._kept_last(key)
 
     def right(self, under: Iterable[Key]) -> None:
         """The try was right: the name is forgotten, the place gets this try back and no more.
@@ -93,6 +112,11 @@ class Delays:
                 count.wrong -= 1
             else:
                 self._counts.pop(key, None)
+
+    def _kept_last(self, key: Key) -> None:
+        self._counts.move_to_end(key)
+        while len(self._counts) > self._kept:
+            self._counts.popitem(last=False)
 
     def _left(self, key: Key, now: float) -> float:
         count = self._counts.get(key)

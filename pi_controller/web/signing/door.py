@@ -1,4 +1,7 @@
-"""The door: a name and a PIN in, a session out, or a wait. One PIN is hashed at a time, in a thread."""
+"""The door: a name and a PIN in, a session out, or a wait. One PIN is hashed at a time, in a thread of its own.
+
+Always the same thread: each one that has hashed keeps those 19 MiB for its next.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import asyncio
 import logging
 import math
 import secrets
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
 from pi_controller.errors import MatError
@@ -18,12 +22,14 @@ if TYPE_CHECKING:
 
     from pi_controller.web.signing.people import People, Person
     from pi_controller.web.signing.pins import Pins
-    from pi_controller.web.signing.sessions import Sessions
+    from pi_controller.web.signing.sessions import Session, Sessions
 
 log = logging.getLogger(__name__)
 
 HASHES_A_SECOND, BURST = 2.0, 10.0
-"""Of all places together that are no known device."""
+"""Of all places together that are no known device, where at most a few PINs were wrong and that wait as told."""
+OTHERS_A_SECOND, OTHERS_BURST = 0.5, 5.0
+"""Of the other places."""
 
 
 class PinError(MatError, PermissionError):
@@ -39,7 +45,7 @@ class PinError(MatError, PermissionError):
 class BusyError(PinError):
     """Too many sign in at this moment."""
 
-    code = "busy"
+    code = "often"
 
 
 class SignedIn(NamedTuple):
@@ -56,8 +62,8 @@ class Door:
     def __init__(self, people: People, sessions: Sessions, pins: Pins, clock: Callable[[], float]) -> None:
         self.people, self.sessions, self.pins, self.clock = people, sessions, pins, clock
         self._delays = Delays()
-        self._rate = Rate(HASHES_A_SECOND, BURST)
-        self._one = asyncio.Semaphore(1)
+        self._rate, self._others = Rate(HASHES_A_SECOND, BURST), Rate(OTHERS_A_SECOND, OTHERS_BURST)
+        self._one = ThreadPoolExecutor(1, "pins")
 
     async def sign_in(self, name: str, pin: str, address: str, device: str | None) -> SignedIn:
         """Sign in from `address`, with a browser whose cookie is `device`. Raises `PinError`, or `PeopleError`.
@@ -73,7 +79,9 @@ class Door:
         if (wait := self._delays.wait(under, now)) > 0:
             log.warning("sign-in refused for %s from %s: too early", who, address)
             raise PinError("too many wrong PINs from here", _wait(wait), wait)
-        if not known and (wait := self._rate.take(now)) > 0:
+        rate = self._rate if self._delays.clean(under, now) else self._others
+        if not known and (wait := rate.take(now)) > 0:
+            self._delays.turned_away(under, now, wait)
             log.warning("sign-in refused for %s from %s: too many at once", who, address)
             raise BusyError("too many sign in at this moment", _wait(wait), wait)
         self._delays.charge(under, now)
@@ -88,14 +96,20 @@ class Door:
         log.info("%s (%s) signed in from %s", person.name, person.role, address)
         return SignedIn(person, session, device)
 
+    async def session(self, token: str, *, touch: bool) -> Session | None:
+        """Return the session of the cookie, None where it has ended. With `touch` something was done just now."""
+        return await asyncio.to_thread(self.sessions.of, token, self.clock(), touch=touch)
+
+    async def end(self, token: str) -> None:
+        """End the session of the cookie."""
+        await asyncio.to_thread(self.sessions.end, token)
+
     async def hash(self, pin: str) -> str:
         """Return the hash of a new PIN."""
-        async with self._one:
-            return await asyncio.to_thread(self.pins.hash, pin)
+        return await asyncio.get_running_loop().run_in_executor(self._one, self.pins.hash, pin)
 
     async def _right(self, kept: str | None, pin: str) -> bool:
-        async with self._one:
-            return await asyncio.to_thread(self.pins.right, kept, pin)
+        return await asyncio.get_running_loop().run_in_executor(self._one, self.pins.right, kept, pin)
 
 
 def _wait(seconds: float) -> str:

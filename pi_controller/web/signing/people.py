@@ -48,6 +48,12 @@ class PeopleError(MatError, ValueError):
     code = "people"
 
 
+class StoreError(PeopleError):
+    """The people's file cannot be used."""
+
+    code = "store"
+
+
 class Person(NamedTuple):
     """Somebody who may sign in. `id` is never given twice."""
 
@@ -69,7 +75,7 @@ def hashed(token: str) -> str:
 class People:
     """The people in the file at `path`, made when it is not there; may be used from any thread.
 
-    Every method raises `PeopleError` where the file cannot be used.
+    Every method raises `StoreError` where the file cannot be used.
     """
 
     def __init__(self, path: Path) -> None:
@@ -82,7 +88,7 @@ class People:
             (tables,) = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
             if tables and application != APPLICATION_ID:
                 self._db.close()
-                raise PeopleError(f"{path.name} belongs to another program", "move it away")
+                raise StoreError(f"{path.name} belongs to another program", "move it away")
             self._db.execute("PRAGMA foreign_keys = ON")
             if not tables:
                 self._db.executescript(_SCHEMA)
@@ -180,7 +186,7 @@ class People:
         try:
             yield
         except (sqlite3.Error, OSError) as error:
-            raise PeopleError(
+            raise StoreError(
                 f"{self.path.name} cannot be used: {error}", "check the disk, and whose the file is"
             ) from error
 

@@ -1,7 +1,7 @@
 """Sessions: who is signed in, by a random cookie of which only the hash is kept.
 
-They outlive a restart of the program. A table is restarted just when something went wrong, and a judge who has to type a PIN
-then cannot help it. What is kept signs nobody in, and whoever could write the file could as well write a PIN.
+They outlive a restart of the program: a table is restarted just when something went wrong, and that is no moment to
+type PINs. What is kept signs nobody in, and whoever could write the file could as well write a PIN.
 """
 
 from __future__ import annotations

@@ -1,19 +1,23 @@
 // Keeps the page current: events in, elements patched by the keys they carry. The page is complete without it.
 // @ts-check
 
+import { remember } from "./seals.js";
+
 /**
  * @typedef {{ texts: Record<string, string>, marks: Record<string, string>, counts: Record<string, [number, number]>,
  *   layout: string, table: string }} Board
  */
 
-const STREAM = "/events";
+const STREAM = document.body.dataset.events ?? "/events";
 const SILENT_MS = 40_000; // two heartbeats and some: after that the line is dead, whatever the browser thinks
 const AGAIN_MS = 1_000;
 const FAR_S = 86_400; // an end that is further off is on another clock: a simulated game's
 const SPREAD_MS = 2_000; // not all pages come back at once
+const PICTURE_MS = 350; // each picture stands at least so long, so that nothing on the page flashes three times a second
+const ASLEEP_MS = 5_000; // a page that was out of sight for longer asks anew, and hears what time it is
 
 const badge = /** @type {HTMLElement} */ (document.getElementById("badge"));
-const clock = /** @type {HTMLElement} */ (document.getElementById("clock"));
+const hold = document.getElementById("hold");
 const asOf = /** @type {HTMLElement} */ (document.getElementById("as-of"));
 
 /** @type {EventSource | null} */
@@ -21,6 +25,15 @@ let source = null;
 let heard = performance.now();
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let again;
+/** The id of the newest picture, by which a page that comes back asks only for what it has not seen. */
+let seen = "";
+/** By how many seconds the table's clock is ahead of this page's own. */
+let ahead = -Infinity;
+/** @type {Board | null} */
+let next = null;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let turning;
+let held = false;
 
 /** Put `text` into `element` unless it says so already: nothing is announced twice. */
 function say(/** @type {Element} */ element, /** @type {string} */ text) {
@@ -54,18 +67,37 @@ function show(/** @type {Board} */ board) {
     const sticks = board.counts[element.getAttribute("data-count") ?? ""];
     if (sticks) count(element, ...sticks);
   }
+  tell();
+}
+
+/** Show the newest board, unless the one before has stood for too short a time, or is held. */
+function turn() {
+  if (held || turning !== undefined || next === null) return;
+  show(next);
+  next = null;
+  turning = setTimeout(() => {
+    turning = undefined;
+    turn();
+  }, PICTURE_MS);
 }
 
 /** Note that the line lives, and since when what is shown has been true. */
 function alive() {
   heard = performance.now();
+  if (held) return;
   badge.dataset.value = "live";
   say(asOf, new Date().toTimeString().slice(0, 8));
 }
 
 /** Say that what is shown may be old; "as of" stays at the last sign of life. */
 function stale() {
-  badge.dataset.value = "stale";
+  if (!held) badge.dataset.value = "stale";
+}
+
+/** Take in the table's time. The message that came soonest is the nearest to it. */
+function set(/** @type {string} */ time) {
+  ahead = Math.max(ahead, Number(time) - performance.now() / 1000);
+  tell();
 }
 
 /** Open the stream, leaving an older one. */
@@ -73,16 +105,24 @@ function open() {
   clearTimeout(again);
   source?.close();
   heard = performance.now();
-  const stream = new EventSource(STREAM);
+  const stream = new EventSource(STREAM + (seen && `${STREAM.includes("?") ? "&" : "?"}last=${encodeURIComponent(seen)}`));
   source = stream;
   stream.addEventListener("view", (event) => {
-    show(JSON.parse(event.data));
+    seen = event.lastEventId;
+    /** @type {Board} */
+    const board = JSON.parse(event.data);
+    if (board.marks.seal === "sealed") remember(board.texts.seal);
+    next = board;
+    turn();
     alive();
   });
-  stream.addEventListener("beat", alive);
+  stream.addEventListener("beat", (event) => {
+    set(event.data);
+    alive();
+  });
   stream.addEventListener("error", () => {
-    // Left to itself the browser gives up after a refusal, and asks only for what follows the last id it saw, which
-    // means nothing to a table that has begun a new journal. A fresh stream always starts with the whole picture.
+    // Left to itself the browser gives up for good after a refusal (a table that restarts, or too many watching), and it
+    // waits as long as it likes. So the page comes back itself, and says as the browser would which id it saw last.
     stream.close();
     if (stream !== source) return;
     stale();
@@ -91,16 +131,28 @@ function open() {
   });
 }
 
-/** Tell the time that is left, where the game has an end (seconds since 1970) that is near. */
+/** Tell the times that are left, where the ends (seconds on the table's clock) are near. A stopped clock stands. */
 function tell() {
-  const left = Number(clock.dataset.value || Infinity) - Date.now() / 1000;
-  const on = left > -FAR_S && left < FAR_S;
-  clock.classList.toggle("on", on);
-  if (!on || !clock.lastElementChild) return;
-  const seconds = Math.max(0, Math.ceil(left));
-  say(clock.lastElementChild, `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`);
+  if (held || ahead === -Infinity) return;
+  for (const told of document.querySelectorAll("[data-clock]")) {
+    const end = told.parentElement?.dataset.value;
+    const stopped = told.closest("[data-state=paused]")?.getAttribute("data-value");
+    const left = end ? Number(end) - (stopped ? Number(stopped) : performance.now() / 1000 + ahead) : Infinity;
+    const seconds = Math.max(0, Math.ceil(left));
+    const near = Math.abs(left) < FAR_S;
+    say(told, near ? `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}` : "");
+  }
 }
-setInterval(tell, 500);
+setInterval(tell, 250);
+
+hold?.toggleAttribute("hidden", false);
+hold?.addEventListener("click", () => {
+  held = !held;
+  hold.setAttribute("aria-pressed", String(held));
+  badge.dataset.value = held ? "held" : "stale";
+  if (!held) open();
+  turn();
+});
 
 setInterval(() => {
   if (performance.now() - heard > SILENT_MS) {
@@ -112,6 +164,11 @@ addEventListener("offline", stale);
 addEventListener("online", open);
 addEventListener("pageshow", (event) => {
   if (event.persisted) open();
+});
+let left = 0;
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden) left = Date.now();
+  else if (Date.now() - left > ASLEEP_MS) open();
 });
 addEventListener("pagehide", () => source?.close());
 open();

@@ -1,0 +1,114 @@
+"""`python -m pi_controller.show.extract`: writes the list of all sentences anew, and brings each catalogue up to it.
+
+The list is `locale/moccasin_mat.pot`. What a catalogue says is kept: a sentence that is new stands in it empty, one
+that is not said any more stands at its end, out of use. With `--check` nothing is written, and what is out of date is
+told.
+
+The sources are read with the standard library's own parser. Passed over: Babel and xgettext, which read words, not
+syntax, and miss a sentence inside an f-string.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polib
+
+from pi_controller.errors import MatError, UsageError
+from pi_controller.languages import SUFFIX
+from pi_controller.show.i18n import DOMAIN, LOCALES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+TEMPLATE = LOCALES / f"{DOMAIN}.pot"
+_PACKAGE = Path(__file__).parent.parent
+_SPOKEN_TO_PEOPLE = ("show", "web")
+"""The folders whose sentences players and visitors read. Commands and their errors are the host's, and English."""
+ONE, MANY = {"mark", "text", "gettext"}, {"plural", "ngettext"}
+"""What a sentence, or a sentence for one and one for many, is given to in the sources."""
+_HEADER = """Sentences of Moccasin Mat, for those who speak a language: see LANGUAGES.md.
+Words called at the table are the game's own and are not in this list.
+Words in braces, such as {hider}, are put in by the table: keep them as they are, in any order."""
+_METADATA = {
+    "Project-Id-Version": "moccasin-mat",
+    "MIME-Version": "1.0",
+    "Content-Type": "text/plain; charset=utf-8",
+    "Content-Transfer-Encoding": "8bit",
+}
+
+
+def template() -> polib.POFile:
+    """Return the list of all sentences of the sources, with the files they stand in."""
+    entries: dict[str, polib.POEntry] = {}
+    for path in sources():
+        for one, many in sentences(path.read_text("utf-8")):
+            entry = entries.setdefault(one, polib.POEntry(msgid=one, msgid_plural=many))
+            if many:
+                entry.msgid_plural, entry.msgstr_plural = many, {0: "", 1: ""}
+            where = (path.relative_to(_PACKAGE).as_posix(), "")
+            entry.occurrences += [] if where in entry.occurrences else [where]
+    made = polib.POFile(wrapwidth=120)
+    made.header, made.metadata = _HEADER, dict(_METADATA)
+    made.extend(entries.values())
+    return made
+
+
+def sources() -> list[Path]:
+    """Return the modules whose sentences people at the table read."""
+    return sorted(path for folder in _SPOKEN_TO_PEOPLE for path in (_PACKAGE / folder).rglob("*.py"))
+
+
+def sentences(source: str) -> Iterator[tuple[str, str]]:
+    """Return the sentences of a module in their order, each with the one for many, "" where it has none."""
+    for call in _calls(ast.parse(source)):
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        said = [arg.value for arg in call.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
+        if name in ONE and said:
+            yield said[0], ""
+        elif name in MANY and len(said) == 2:
+            yield said[0], said[1]
+
+
+def _calls(node: ast.AST) -> Iterator[ast.Call]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Call):
+            yield child
+        yield from _calls(child)
+
+
+def outdated() -> dict[Path, str]:
+    """Return the files that are not as the sources have it, with what they should hold."""
+    made = template()
+    wanted = {TEMPLATE: str(made)}
+    for path in sorted(LOCALES.glob(f"*{SUFFIX}")):
+        catalogue = polib.pofile(str(path), encoding="utf-8", wrapwidth=120)
+        catalogue.merge(made)
+        order = {entry.msgid: n for n, entry in enumerate(made)}
+        catalogue.sort(key=lambda entry: order.get(entry.msgid, len(order)))
+        for entry in [one for one in catalogue if one.obsolete and not (one.msgstr or any(one.msgstr_plural.values()))]:
+            catalogue.remove(entry)
+        wanted[path] = str(catalogue)
+    return {path: text for path, text in wanted.items() if not path.exists() or path.read_text("utf-8") != text}
+
+
+def main(argv: Sequence[str]) -> int:
+    """Write what is out of date, or with `--check` tell it; return 1 where `--check` found something."""
+    if set(argv) - {"--check"}:
+        raise UsageError(f"extract: unknown {' '.join(argv)}", "it takes --check or nothing")
+    found = outdated()
+    for path, text in found.items():
+        if not argv:
+            path.write_text(text, "utf-8")
+        print(f"{'out of date' if argv else 'written'}: {path.name}")
+    return 1 if found and argv else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except MatError as error:
+        sys.exit(str(error))

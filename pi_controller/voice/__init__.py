@@ -1,0 +1,1 @@
+"""What people hear: the words called at the table, as a community recorded them, and sentences only where asked for."""

@@ -1,0 +1,118 @@
+"""`moccasin-mat voice`: which words of a game have a recording, how good each is and what to do, and plays one."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pi_controller.arguments import Parser
+from pi_controller.drivers.sound import AplaySound
+from pi_controller.errors import UsageError
+from pi_controller.games.registry import game
+from pi_controller.show.words import word
+from pi_controller.table.settings import Settings, load
+from pi_controller.voice import shelf
+from pi_controller.voice.news import speakable
+from pi_controller.voice.speech import speak
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_controller.drivers.sound import Clip
+    from pi_controller.table.settings_voice import VoiceSection
+
+
+def main(argv: Sequence[str]) -> int:
+    """Tell it; return 1 where a recording cannot be played or should be made anew. Raises `MatError`."""
+    parser = Parser("voice", "Tell which words of a game have a recording and how good it is, or play one.")
+    parser.add_argument("--settings", metavar="FILE", help="the table's settings: [voice] and the game")
+    parser.add_argument("--folder", metavar="FOLDER", help="the recordings (default: [voice] folder)")
+    parser.add_argument("--game", metavar="G", help="the game (default: that of the settings)")
+    parser.add_argument("--play", metavar="WORD", help="play one word as a table would")
+    args = parser.parse_args(argv)
+    settings = load(Path(args.settings)) if args.settings else Settings()
+    played = game(args.game or settings.game.name).name
+    where = args.folder or settings.voice.folder
+    folder = Path(where).expanduser() if where else None
+    if folder is not None and not shelf.is_folder(folder):
+        raise UsageError(f"{folder} is no folder", "name the folder of the recordings with [voice] folder or --folder")
+    if args.play is not None:
+        return _play(settings.voice, folder, played, args.play)
+    return _tell(settings.voice, folder, played)
+
+
+def _tell(wanted: VoiceSection, folder: Path | None, played: str) -> int:
+    words = shelf.words_of(played)
+    if not words:
+        print(f"No words are called at a table of {played}.")
+        return 0
+    clips: dict[str, Clip] = {}
+    faults: dict[str, list[str]] = {}
+    for call in words:
+        path = shelf.find(folder, played, call) if folder else None
+        try:
+            if path is not None:
+                clips[call] = shelf.load(path)
+        except shelf.RecordingError as error:
+            faults[call] = [f"{error.what}; {error.todo}"]
+    measured = {call: shelf.measure(clip) for call, clip in clips.items()}
+    usual = statistics.median(one.rms_db for one in measured.values()) if len(measured) > 2 else None
+    print(f"{played}: {len(clips)} of {len(words)} words have a recording in {folder or 'no folder ([voice] folder)'}")
+    for call in words:
+        line = f"  {call:<13} "
+        if call in measured:
+            one = measured[call]
+            faults[call] = shelf.advice(one, usual)
+            sounds = "stereo" if one.channels == 2 else "mono"
+            line += f"{one.seconds:4.1f} s  peak {one.peak_db:5.1f} dB  loudness {one.rms_db:5.1f} dB"
+            line += f"  {one.rate} Hz {sounds}"
+        elif call not in faults:
+            spoken = wanted.english and speakable(call, played)
+            line += "spoken in English" if spoken else f"silent: no {played}/{call}.wav"
+        print(line.rstrip())
+        for fault in faults.get(call, ()):
+            print(f"    {fault}")
+    strangers = _strangers(folder, played)
+    for name in strangers:
+        print(f"  {name}: not a word of {played}, never played")
+    return 1 if strangers or any(faults.values()) else 0
+
+
+def _strangers(folder: Path | None, played: str) -> list[str]:
+    """Return the files beside the recordings that no word will ever find: most likely misspelt."""
+    inside = folder / played if folder else None
+    if inside is None or not inside.is_dir():
+        return []
+    known = set(shelf.words_of(played))
+    return sorted(
+        path.name
+        for path in inside.iterdir()
+        if not path.name.startswith(".")
+        and (path.stem not in known or path.suffix not in shelf.FORMATS)
+        and path.suffix.lower() in shelf.FORMATS
+    )
+
+
+def _play(wanted: VoiceSection, folder: Path | None, played: str, call: str) -> int:
+    if call not in shelf.words_of(played):
+        raise UsageError(f"{call!r} is no word of {played}", f"the words are: {', '.join(shelf.words_of(played))}")
+    path = shelf.find(folder, played, call) if folder else None
+    if path is not None:
+        clip = shelf.load(path)
+    elif wanted.english and speakable(call, played):
+        clip = speak(word(call, "en", played).shown)
+    else:
+        raise UsageError(f"there is no recording of {call}", f"a table is silent there; record {played}/{call}.wav")
+    gain = wanted.gain(datetime.now().astimezone().time())
+    sound = AplaySound(wanted.device)
+    sound.play(clip, gain)
+    try:
+        while sound.sounding():
+            time.sleep(0.02)
+    finally:
+        sound.stop()
+    print(f"played {call}: {clip.seconds:.1f} s at volume {gain:g} on {wanted.device!r}")
+    return 0

@@ -1,0 +1,132 @@
+"""The page on which anyone checks an opened seal: the last opened stands in its fields, a script makes the hash."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from pi_controller.referee.opening import DOMAIN
+from pi_controller.show.i18n import catalogue
+from pi_controller.show.words import game_name
+from pi_controller.web.page import document, fill
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_controller.table.view import View
+
+    Text = Callable[[str], str]
+
+SEALED = ("dakota", "ojibwe", "slahal")
+"""The games in which something is hidden, and sealed."""
+
+
+def check_page(view: View | None, language: str = "en") -> str:
+    """Return the page, with the last seal that `view` knows the opening of."""
+    text = catalogue(language).gettext
+    opened = view.opening if view is not None else None
+    game = view.game if view is not None and view.game in SEALED else SEALED[0]
+    known = msgspec.structs.asdict(opened) if opened is not None else {}
+    texts = {
+        "title": text("Check a seal"),
+        "lead": text(
+            "Before the hit the table shows a seal: the hash of the place and of a secret number, the nonce. After it "
+            "the table opens the seal. Here your own device makes the hash again, to see whether it is the one that "
+            "was shown."
+        ),
+        "prefilled": _which(view, text),
+        "proves": text("What a match proves"),
+        "not": text("What it does not prove"),
+        "how": text("Without this page"),
+        "how_text": text("The same on any computer, in a shell; the last line must be the seal:"),
+        "back": text("Back to the game"),
+    }
+    pieces = {
+        "fields": _fields(game, known, text, language),
+        "verdicts": _verdicts(text),
+        "witness": _witness(text),
+        "proves_list": _list(
+            text("The table fixed the place when the seal was shown, and did not change its mind after the hit."),
+            text("Nobody could read the place from the seal before it was opened."),
+        ),
+        "not_list": _list(
+            text("That the mat felt the place rightly: for that look under the pads."),
+            text("That nobody moved what was hidden after the seal, or told of it."),
+            text(
+                "Compare with the seal you saw before the hit, noted or photographed, not only with the one shown now."
+            ),
+        ),
+        "command": escape(_command(game, {key: str(value) for key, value in known.items()})),
+    }
+    return fill(document("check"), texts, pieces, language)
+
+
+def _which(view: View | None, text: Text) -> str:
+    opened = view.opening if view is not None else None
+    if view is None or opened is None:
+        said = text("No seal has been opened yet at this table. Fill in what you noted.")
+    else:
+        said = text("The fields hold the last seal opened, of hide {n}.").format(n=opened.hide)
+    if view is None:
+        return said
+    if view.withdrawn:
+        void = text("The seal {seal} is void: it will never be opened.").format(seal=f"{view.withdrawn[:16]}…")
+        said = f"{said} {void}"
+    if view.commit is not None and (opened is None or view.commit != opened.hash):
+        said = f"{said} {text('The seal of the hide in progress is opened after the hit.')}"
+    return said
+
+
+def _fields(game: str, known: dict[str, int | str], text: Text, language: str) -> str:
+    options = "".join(
+        f'<option value="{name}"{" selected" if name == game else ""}>{escape(game_name(name, language))}</option>'
+        for name in SEALED
+    )
+    fields = (
+        f'<p class="field"><label for="game">{escape(text("Game"))}</label><select id="game">{options}</select></p>'
+    )
+    for name, label, hint in (
+        ("hide", text("Hide"), text("a number")),
+        ("pad", text("Pad"), text("a number; of Slahal’s bones one digit each, 13 for pads 1 and 3")),
+        ("nonce", text("Nonce"), text("64 digits and letters a to f")),
+        ("hash", text("Seal (SHA-256)"), text("64 digits and letters a to f")),
+    ):
+        value = escape(str(known.get(name, "")))
+        numeric = ' inputmode="numeric"' if name in {"hide", "pad"} else ""
+        fields += (
+            f'<p class="field"><label for="{name}">{escape(label)}</label>'
+            f'<input id="{name}" value="{value}" autocomplete="off" autocapitalize="none" spellcheck="false"{numeric} '
+            f'aria-describedby="{name}-hint"><span class="hint" id="{name}-hint">{escape(hint)}</span></p>'
+        )
+    return f'{fields}<p><button type="button" id="check">{escape(text("Check"))}</button></p>'
+
+
+def _verdicts(text: Text) -> str:
+    said = {
+        "match": text("They match: this place and this nonce give this very seal."),
+        "differ": text("They do not match: this seal is not of this game, hide, pad and nonce. Compare every digit."),
+        "bad_hide": text("The hide is a whole number from 1."),
+        "bad_pad": text("The pad is a whole number from 1."),
+        "bad_nonce": text("The nonce has 64 digits and letters a to f."),
+        "bad_hash": text("The seal has 64 digits and letters a to f."),
+    }
+    return "".join(f'<span data-verdict="{key}" hidden>{escape(one)}</span>' for key, one in said.items())
+
+
+def _witness(text: Text) -> str:
+    """Return what the script says of the seals that the visitor's own device saw before they were opened."""
+    seen = escape(text("This device saw this seal before it was opened: {time}.")).format(time="<time></time>")
+    unseen = escape(text("This device did not see this seal before it was opened: the live page was not open on it."))
+    return f'<span data-witness="seen" hidden>{seen}</span><span data-witness="unseen" hidden>{unseen}</span>'
+
+
+def _list(*said: str) -> str:
+    return "".join(f"<li>{escape(one)}</li>" for one in said)
+
+
+def _command(game: str, known: dict[str, str]) -> str:
+    """Return the shell's line of `referee.opening`, with what is known filled in."""
+    head = "|".join((DOMAIN, game, known.get("hide", "HIDE"), known.get("pad", "PAD"), ""))
+    return f"n={known.get('nonce', 'NONCE')}\n{{ printf '{head}'; printf %s \"$n\" | xxd -r -p; }} | sha256sum"

@@ -1,0 +1,342 @@
+"""The judge's console: its two pages, and what they show and offer for a view.
+
+The pages are plain HTML files, filled with words and the state once; the script keeps them current from the very same
+content. With scripts off the console shows the state and says that it needs scripts.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from pi_controller.show import phrases
+from pi_controller.show.i18n import catalogue, mark
+from pi_controller.show.names import inline, team_name
+from pi_controller.show.words import game_name, plain, word
+from pi_controller.web.board import board
+from pi_controller.web.console_fields import Field, fields
+from pi_controller.web.console_play import Button, Play, act, play
+from pi_controller.web.console_sides import sides
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pi_controller.table.view import View
+
+    Text = Callable[[str], str]
+    Action = Mapping[str, Any]
+
+BEAT_S = 5.0
+"""How often a judge's page should hear that the line lives, seconds; after two beats missed it offers nothing."""
+_TEMPLATES = Path(__file__).parent / "templates"
+_WORD = re.compile(r"\{\{(\w+)\}\}")
+
+WORDS: Mapping[str, str] = {
+    "title": mark("Judge"),
+    "skip": mark("Skip to the buttons"),
+    "live": mark("Live"),
+    "stale": mark("Not live"),
+    "as_of": mark("as of"),
+    "needs_scripts": mark("This page needs scripts to send anything. It shows the table as it was when it was opened."),
+    "the_table": mark("The table"),
+    "play": mark("Play"),
+    "sticks": mark("Sticks and points"),
+    "waiting_for": mark("waiting for {time}"),
+    "left": mark("{time} left"),
+    "out_of_time": mark("The time is up"),
+    "soon": mark("Soon out of time"),
+    "stopped": mark("Clock stopped"),
+    "game_left": mark("game: {time} left"),
+    "stop_clock": mark("Stop the clock"),
+    "start_clock": mark("Clock runs on"),
+    "undo": mark("Undo"),
+    "cancel": mark("Cancel"),
+    "fouls": mark("Fouls"),
+    "foul_hider": mark("By the hiders"),
+    "foul_hitter": mark("By the hitters"),
+    "foul_this": mark("In this hide"),
+    "foul_last": mark("In the hide just settled"),
+    "foul_none": mark("There is no foul to call now."),
+    "protest": mark("Protest"),
+    "protest_by": mark("Who protests?"),
+    "protest_text": mark("What about, in a few words"),
+    "protest_send": mark("Write the protest down: play stands"),
+    "protest_team": mark("Touch the team that protests first."),
+    "to_ruling": mark("Rule on the protest"),
+    "ruling_reason": mark("Why (needed)"),
+    "upheld": mark("Upheld"),
+    "denied": mark("Denied"),
+    "play_on": mark("Play goes on, decided later"),
+    "reason_first": mark("Say in a few words why."),
+    "table": mark("Table"),
+    "hide_again": mark("The hide starts over"),
+    "sensors_off": mark("Play without the sensors"),
+    "sensors_on": mark("Play with the sensors again"),
+    "sound_on": mark("Sound on"),
+    "sound_off": mark("Sound off"),
+    "log": mark("What was said"),
+    "log_empty": mark("Nothing yet."),
+    "undone": mark("taken back"),
+    "hits": mark("Hits felt"),
+    "hits_show": mark("Look again"),
+    "hits_empty": mark("No hit was kept yet."),
+    "hit_line": mark("Hide {hide}: pad {pads}"),
+    "hit_unsure": mark("not sure"),
+    "hit_picture": mark("What each pad felt around the hit: {text}"),
+    "larger": mark("Larger"),
+    "close": mark("Close"),
+    "set": mark("Set the table"),
+    "set_send": mark("The table stands so"),
+    "set_fresh": mark("Fill in again as the table stands"),
+    "set_help": mark("The whole score sheet as it shall stand. The hide in progress is void."),
+    "people": mark("People"),
+    "people_add": mark("Let this person sign in"),
+    "people_name": mark("Name"),
+    "people_name_first": mark("Enter a name first."),
+    "people_role": mark("As"),
+    "people_new_pin": mark("New PIN"),
+    "people_revoke": mark("Sign out everywhere"),
+    "people_remove": mark("Remove"),
+    "people_pin": mark("The PIN of {name}, shown this once:"),
+    "people_sessions": mark("signed in {n} times"),
+    "role_scorekeeper": mark("scorekeeper"),
+    "role_judge": mark("judge"),
+    "role_head": mark("head judge"),
+    "help": mark("Help"),
+    "help_use": mark("Use the keys"),
+    "help_pads": mark("1 to 4: touch a pad or a choice; 1 to 9: the buttons in order"),
+    "help_found": mark("F: found"),
+    "help_missed": mark("M: missed"),
+    "help_hidden": mark("H: hidden, hands out"),
+    "help_enter": mark("E: enter what was touched"),
+    "help_undo": mark("U: undo"),
+    "help_help": mark("?: this help"),
+    "help_wrong": mark("Something was wrong? Undo takes the last thing back; nothing is ever lost."),
+    "sign_out": mark("Sign out"),
+    "sending": mark("Sending …"),
+    "done": mark("Done"),
+    "not_sent": mark("No answer yet: it is sent again until there is one. It counts once."),
+    "give_up": mark("Stop sending"),
+    "gave_up": mark("Not sent again. It may have counted: look at what was said."),
+    "moved_on": mark("The table has moved on. Nothing was entered. Since then:"),
+    "moved_nothing": mark("another picture of the table"),
+    "just_changed": mark("The table has just changed: look, then touch again."),
+    "off_stale": mark("No news from the table: the buttons wait."),
+    "off_sending": mark("The last touch is still being sent."),
+    "off_rules": mark("Not now, by the rules."),
+    "touch_all": mark("Touch one in each row."),
+    "shows": mark("Shows: {told}"),
+    "worth": mark("worth {value}"),
+    "nothing_red": mark("none"),
+    "opened": mark("opened {pads}"),
+    "struck": mark("struck {pad}"),
+    "ball": mark("ball under {pad}"),
+    "instead": mark("Instead of: {said}"),
+    "failed": mark("That did not work."),
+    "now": mark("The table now: {said}"),
+}
+"""Every fixed text of the console, by the name that the page and the script use."""
+SIGN_IN_WORDS: Mapping[str, str] = {
+    "title": mark("Judge: sign in"),
+    "heading": mark("Judge"),
+    "intro": mark("Sign in with your name and PIN."),
+    "name": mark("Name"),
+    "pin": mark("PIN"),
+    "show": mark("Show"),
+    "hide": mark("Hide"),
+    "erase": mark("Erase"),
+    "digits": mark("Digits"),
+    "send": mark("Sign in"),
+    "sending": mark("Signing in …"),
+    "needs_scripts": mark("Signing in needs scripts: allow them for this page, or use another browser."),
+    "watch": mark("Only watching? The live page"),
+    "no_answer": mark("The table does not answer. Check the network, then try again."),
+    "wait": mark("Wait {n} s, then try again."),
+    "both": mark("Enter your name and your PIN."),
+}
+"""Every fixed text of the sign-in page."""
+_REPLACED = {"hit", "toss", "lot", "duel", "start", "hunt", "guess", "throw"}
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """The open question in words, with a button for each answer."""
+
+    title: str
+    buttons: tuple[Button, ...]
+
+
+class Again(msgspec.Struct, frozen=True):
+    """How the last action is put right at once: one `button`, or the `play` it is told anew by."""
+
+    label: str
+    button: Button | None = None
+    play: Play | None = None
+
+
+class Console(msgspec.Struct, frozen=True):
+    """What the console shows and offers beside the live page's texts. `off` is why play cannot go on, or nothing.
+
+    `sides` is HTML, escaped. `undo` says what would be taken back, nothing when there is nothing. `fields` are the
+    score sheet's, for whoever may set it.
+    """
+
+    sides: str
+    facts: tuple[str, ...]
+    play: Play
+    off: str
+    undo: str
+    question: Asked | None = None
+    again: Again | None = None
+    can_hide_again: bool = False
+    fouls_of_last: bool = False
+    fields: tuple[Field, ...] = ()
+
+
+def console(
+    view: View,
+    legal: Sequence[Action],
+    language: str = "en",
+    *,
+    undo: str = "",
+    last: Action | None = None,
+    options: Mapping[str, Any] | None = None,
+    sets: bool = False,
+) -> Console:
+    """Return what the console shows for `view`.
+
+    `legal` are the actions the game allows, `undo` says what an undo takes back and `last` is the action among it, if
+    it is one; `options` are the game's, `sets` is whether the one who looks may set the table.
+    """
+    text = catalogue(language).gettext
+    waiting = view.phase in {"hide", "check", "hit", "guess"} and not view.hits and not view.opened
+    return Console(
+        sides=sides(view, language),
+        facts=_facts(view, text, language),
+        play=play(view, legal, language, options),
+        off=_off(view, text),
+        undo=undo,
+        question=_question(view, language),
+        again=_again(view, last, legal, language, options),
+        can_hide_again=waiting and view.hide > 0,
+        fouls_of_last=any(action.get("hide") == "last" for action in legal),
+        fields=fields(view, language) if sets else (),
+    )
+
+
+def _facts(view: View, text: Text, language: str) -> tuple[str, ...]:
+    """Return short facts on the hide: its number, the situation, hits left, the last words called."""
+    told: list[str] = []
+    if view.hide:
+        told.append(text("Hide {n}").format(n=view.hide))
+    if view.situation:
+        told.append(word(view.situation, language, view.game).shown)
+    if view.owed:
+        left = 2 if view.owed == "first" else 1
+        told.append(catalogue(language).ngettext("{n} hit left", "{n} hits left", left).format(n=left))
+    if view.sheet.get("high"):
+        told.append(text("High ball: pad {pad}").format(pad=view.sheet["high"]))
+    if view.calls:
+        told.append(
+            text("Called: {words}").format(words=", ".join(word(c, language, view.game).shown for c in view.calls))
+        )
+    if not view.sensors:
+        told.append(text("Sensors off"))
+    return tuple(told)
+
+
+def _off(view: View, text: Text) -> str:
+    if view.phase == "halted":
+        return view.note or text("Play stops: the table cannot write its journal.")
+    if view.held:
+        said = text("Play stands: {team} protests. Rule on it below, or let play go on.")
+        return said.format(team=inline(team_name(view, view.protest)))
+    return ""
+
+
+def _question(view: View, language: str) -> Asked | None:
+    asked = view.question if view.phase not in {"halted", "over"} else None
+    if asked is None:
+        return None
+    buttons = tuple(
+        Button(
+            f"answer-{one}",
+            phrases.choice(one, language).capitalize(),
+            {"judge": "answer", "answer": one},
+            key=one if one.isdecimal() else "",
+        )
+        for one in asked.choices
+    )
+    return Asked(phrases.question(asked, language), buttons)
+
+
+def _again(
+    view: View, last: Action | None, legal: Sequence[Action], language: str, options: Mapping[str, Any] | None
+) -> Again | None:
+    if last is None or last.get("do") not in _REPLACED:
+        return None
+    text = catalogue(language).gettext
+    if last["do"] == "hit":
+        found = not last["found"]
+        label = text("Wrong: it was found") if found else text("Wrong: it was missed")
+        return Again(label, Button("again", label, act({**last, "found": found}, again=True)))
+    if last["do"] in {"toss", "lot"}:
+        key = "winner" if last["do"] == "toss" else "first"
+        other = "B" if last[key] == "A" else "A"
+        label = text("Wrong: it was {team}").format(team=inline(team_name(view, other)))
+        return Again(label, Button("again", label, act({**last, key: other}, again=True)))
+    label = text("Wrong: it was something else")
+    return Again(label, play=play(view, legal, language, options, again=last))
+
+
+@cache
+def _template(name: str) -> str:
+    return (_TEMPLATES / name).read_text("utf-8")
+
+
+def _filled(name: str, words: Mapping[str, str], language: str, more: Mapping[str, str]) -> str:
+    """Return template `name` with `{{word}}` replaced: the words escaped, `more` as it is."""
+    text = catalogue(language).gettext
+    said = {key: text(value) for key, value in words.items()}
+    known = {key: escape(value) for key, value in said.items()}
+    known |= {"language": escape(language), "words": escape(msgspec.json.encode(said).decode()), **more}
+    return _WORD.sub(lambda m: known[m[1]], _template(name))
+
+
+def sign_in(language: str = "en") -> str:
+    """Return the sign-in page."""
+    return _filled("sign_in.html", SIGN_IN_WORDS, language, {})
+
+
+def page(
+    view: View, content: Console, language: str = "en", *, as_of: str = "", me: str = "", beat_s: float = BEAT_S
+) -> str:
+    """Return the console with `content` in it, for `me` who is signed in; the script takes over from there."""
+    shown = board(view, language)
+    facts = "".join(f"<li>{escape(fact)}</li>" for fact in content.facts)
+    return _filled(
+        "judge.html",
+        WORDS,
+        language,
+        {
+            "heading": escape(game_name(view.game, language)),
+            "sentence": escape(shown.texts["sentence"]),
+            "stake": escape(shown.texts.get("stake", "")),
+            "link": escape(shown.texts["link"]),
+            "note": escape(view.note),
+            "as_of_time": escape(as_of),
+            "me": escape(me),
+            "beat": f"{beat_s:g}",
+            "facts": facts,
+            "sides": content.sides,
+        },
+    )
+
+
+def foul_label(kind: str, language: str = "en") -> str:
+    """Return a foul as a button says it: a few words."""
+    return phrases.foul(kind, language).rstrip(".") or plain(kind)

@@ -1,0 +1,268 @@
+"""The judge's console on the wire: who signs in sees the table's inside, and says to it what their role may say.
+
+Everything under `/judge`. Nobody has a right because of where they are; the cookie of a session is all there is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from pi_controller.errors import MatError
+from pi_controller.table.review import beside
+from pi_controller.web import console_page, judge_hits, judge_people
+from pi_controller.web.judge_command import understood
+from pi_controller.web.judge_state import JudgeState, as_json
+from pi_controller.web.posting import RefusedError, answer, only, refusal, same_site, sender, sent, text_of
+from pi_controller.web.signing.delays import Rate
+from pi_controller.web.signing.roles import may
+from pi_controller.web.sse import BLOCK, HEARTBEAT_S, retry_ms
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+    from pathlib import Path
+
+    from starlette.requests import Request
+
+    from pi_controller.table.desk import Desk, Picture
+    from pi_controller.web.feed import Feed
+    from pi_controller.web.judge_state import Told
+    from pi_controller.web.signing.door import Door
+    from pi_controller.web.signing.sessions import Session
+
+log = logging.getLogger(__name__)
+
+SESSION, DEVICE = "mat_session", "mat_device"
+"""The cookies."""
+_DEVICE_S = 400 * 86_400
+MOST_STREAMS, EACH = 64, 4
+"""Event streams of all judges, and of one session."""
+LOOK_S = 2.0
+"""How soon a stream sees that its session has ended, s."""
+SOON_S = 0.1
+"""How soon it looks again where a picture was published that is not on the desk yet, s."""
+COMMANDS_A_SECOND, BURST = 10.0, 60.0
+_SESSIONS = 256
+
+
+class JudgeApi:
+    """The console's answers: commands go over `desk`, changes come by `feed`, people by the `door`."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        feed: Feed,
+        door: Door,
+        journal: Path,
+        language: str = "en",
+        heartbeat_s: float = HEARTBEAT_S,
+    ) -> None:
+        self.desk, self.feed, self.door = desk, feed, door
+        self._hits = beside(journal)
+        self._language = language
+        self._heartbeat_s = heartbeat_s
+        self._state = JudgeState(desk, journal, language)
+        self._streams: list[str] = []
+        self._rates: OrderedDict[str, Rate] = OrderedDict()
+
+    async def page(self, request: Request) -> Response:
+        """Answer the console, or the sign-in page to who is not signed in."""
+        try:
+            session = await self._who(request)
+            told = await self._told()
+        except MatError as error:
+            if error.code != "signed_out":
+                raise
+            return HTMLResponse(console_page.sign_in(self._language))
+        view, content = told.picture.view, self._state.page(told, session.person.role)
+        as_of, beat_s = f"{datetime.now().astimezone():%H:%M:%S}", self._heartbeat_s
+        me = session.person.name
+        return HTMLResponse(console_page.page(view, content, self._language, as_of=as_of, me=me, beat_s=beat_s))
+
+    async def sign_in_page(self, request: Request) -> Response:
+        """Answer the sign-in page; who is signed in goes on to the console."""
+        try:
+            await self._who(request)
+        except RefusedError:
+            return HTMLResponse(console_page.sign_in(self._language))
+        return RedirectResponse("/judge", 303)
+
+    async def sign_in(self, request: Request) -> Response:
+        """Take a name and a PIN, give a session."""
+        told = await sent(request)
+        only(told, "name", "pin")
+        name, pin = text_of(told, "name", 40), text_of(told, "pin", 64)
+        device = request.cookies.get(DEVICE)
+        came = await self.door.sign_in(name, pin, sender(request), device)
+        if before := request.cookies.get(SESSION):
+            await self.door.end(before)
+        found = answer({"ok": True, "name": came.person.name, "role": came.person.role})
+        self._give(request, found, SESSION, came.session)
+        self._give(request, found, DEVICE, came.device, _DEVICE_S)
+        return found
+
+    async def sign_out(self, request: Request) -> Response:
+        """End the session."""
+        await sent(request)
+        if token := request.cookies.get(SESSION):
+            await self.door.end(token)
+        found = answer({"ok": True})
+        self._give(request, found, SESSION, "", 0)
+        return found
+
+    async def state(self, request: Request) -> Response:
+        """Answer the whole state."""
+        same_site(request)
+        session = await self._who(request, touch=False)
+        return Response(self._content(await self._told(), session), media_type="application/json")
+
+    async def events(self, request: Request) -> Response:
+        """Answer the state whenever it changes, until the session ends."""
+        same_site(request)
+        session = await self._who(request, touch=False)
+        if request.method == "HEAD":
+            return Response(media_type="text/event-stream")
+        if len(self._streams) >= MOST_STREAMS or self._streams.count(session.id) >= EACH:
+            raise RefusedError("many", "too many consoles are open", "close one of them")
+        return StreamingResponse(
+            self._follow(request, session), media_type="text/event-stream", headers={"x-accel-buffering": "no"}
+        )
+
+    async def command(self, request: Request) -> Response:
+        """Say something to the table."""
+        session = await self._who(request)
+        command = understood(await sent(request))
+        person = session.person
+        if not may(person.role, command.tag):
+            raise RefusedError("role", f"a {person.role} cannot say this: {command.tag}", "call a judge")
+        if (wait := self._rate(session.id).take(self.door.clock())) > 0:
+            raise RefusedError("often", "too many commands at once", f"wait {wait:.1f} s")
+        done = await self.desk.ask(command.call, person.name, person.role, command.key, command.expect)
+        log.info("%s (%s): %s, record %d", person.name, person.role, command.tag, done.seq)
+        return answer({"ok": True, "seq": done.seq, "repeated": done.repeated, "stand": done.stand})
+
+    async def hits(self, request: Request) -> Response:
+        """Answer which hits can be looked at."""
+        same_site(request)
+        session = await self._who(request)
+        view = (await self._told()).picture.view
+        return answer({"hits": await asyncio.to_thread(judge_hits.listed, self._hits, view, session.person.role)})
+
+    async def hit(self, request: Request) -> Response:
+        """Answer the picture of one hit."""
+        same_site(request)
+        session = await self._who(request)
+        view = (await self._told()).picture.view
+        number = min(request.path_params["n"], 2**53)
+        drawn = await asyncio.to_thread(judge_hits.drawn, self._hits, number, view, session.person.role)
+        return Response(drawn, media_type="image/svg+xml")
+
+    async def people(self, request: Request) -> Response:
+        """Answer who may sign in, or change it; for the head judge."""
+        same_site(request)
+        session = await self._who(request)
+        if not may(session.person.role, "people"):
+            raise RefusedError("role", "only the head judge sees to the people", "ask the head judge")
+        if request.method != "POST":
+            return answer(await judge_people.everybody(self.door))
+        told = await sent(request)
+        done = await judge_people.change(self.door, told)
+        log.info("%s changed the people: %s", session.person.name, told["do"])
+        return answer(done)
+
+    async def _who(self, request: Request, *, touch: bool = True) -> Session:
+        """Return the session of the request; raises `RefusedError`. With `touch` it counts as something done."""
+        token = request.cookies.get(SESSION, "")
+        session = await self.door.session(token, touch=touch) if 0 < len(token) <= 100 else None
+        if session is None:
+            raise RefusedError("signed_out", "you are not signed in", "sign in")
+        return session
+
+    async def _told(self) -> Told:
+        told = await self._state.told()
+        if told is None:
+            raise RefusedError("waiting", "the table is not there yet", "try again in a moment")
+        return told
+
+    def _content(self, told: Told, session: Session) -> bytes:
+        me = {"name": session.person.name, "role": session.person.role}
+        return as_json(self._state.content(told, me, self.door.clock()))
+
+    def _rate(self, session: str) -> Rate:
+        rate = self._rates.setdefault(session, Rate(COMMANDS_A_SECOND, BURST))
+        self._rates.move_to_end(session)
+        while len(self._rates) > _SESSIONS:
+            self._rates.popitem(last=False)
+        return rate
+
+    def _give(self, request: Request, found: Response, cookie: str, value: str, max_age: int | None = None) -> None:
+        secure = request.url.scheme == "https"
+        found.set_cookie(cookie, value, max_age=max_age, path="/judge", secure=secure, httponly=True, samesite="strict")
+
+    async def _follow(self, request: Request, session: Session) -> AsyncIterator[bytes]:
+        watcher = self.feed.subscribe()
+        self._streams.append(session.id)
+        quiet, looks = 0.0, min(LOOK_S, self._heartbeat_s)
+        shown: Picture | None = None
+        behind = False
+        try:
+            yield b"retry: %d\n\n" % retry_ms(len(self._streams))
+            while not watcher.ended:
+                waited = min(SOON_S, looks) if behind else looks
+                snapshot = await watcher.next(waited)
+                try:
+                    session = await self._who(request, touch=False)
+                    told = await self._told()
+                except MatError:
+                    return
+                if told.picture is not shown:
+                    quiet, shown = 0.0, told.picture
+                    yield _event(shown.view.seq, self._content(told, session))
+                elif snapshot is None and not watcher.ended and (quiet := quiet + waited) >= self._heartbeat_s:
+                    quiet = 0.0
+                    yield b": heartbeat\nevent: beat\ndata: -\n\n"
+                # the table publishes a moment before it lays the picture out
+                behind = (latest := self.feed.latest) is not None and latest.view != told.picture.view
+        finally:
+            watcher.close()
+            self._streams.remove(session.id)
+
+
+def _event(seq: int, content: bytes) -> bytes:
+    """Return the state as one event, padded to whole kilobytes as the live page's."""
+    body = b"id: %d\nevent: judge\ndata: %s\n" % (seq, content)
+    return body + b":" + b" " * (-(len(body) + 3) % BLOCK) + b"\n\n"
+
+
+def judge_routes(api: JudgeApi) -> list[Route]:
+    """Return the console's routes; whatever they raise on purpose is answered as JSON with a status."""
+
+    def route(path: str, ask: Callable[[Request], Awaitable[Response]], *methods: str) -> Route:
+        async def answered(request: Request) -> Response:
+            try:
+                return await ask(request)
+            except MatError as error:
+                return refusal(request, error)
+
+        return Route(f"/judge{path}", answered, methods=list(methods or ("GET",)))
+
+    async def sign_in(request: Request) -> Response:
+        return await (api.sign_in if request.method == "POST" else api.sign_in_page)(request)
+
+    return [
+        route("", api.page),
+        route("/sign-in", sign_in, "GET", "POST"),
+        route("/sign-out", api.sign_out, "POST"),
+        route("/state.json", api.state),
+        route("/events", api.events),
+        route("/command", api.command, "POST"),
+        route("/hits.json", api.hits),
+        route("/hit/{n:int}.svg", api.hit),
+        route("/people", api.people, "GET", "POST"),
+    ]

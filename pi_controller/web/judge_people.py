@@ -1,0 +1,66 @@
+"""The head judge sees to the people: who may sign in as what, a PIN shown once, sessions ended."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from pi_controller.web.posting import RefusedError, only, text_of
+from pi_controller.web.signing.pins import new_pin
+from pi_controller.web.signing.roles import ROLES
+
+if TYPE_CHECKING:
+    from pi_controller.web.signing.door import Door
+
+
+async def everybody(door: Door) -> dict[str, Any]:
+    """Return all people with their sessions (times on the table's clock, s), and the roles there are."""
+    people = await asyncio.to_thread(door.people.everybody)
+    sessions = await asyncio.to_thread(door.sessions.of_all, door.clock())
+    return {
+        "roles": ROLES,
+        "people": [
+            {
+                "id": one.id,
+                "name": one.name,
+                "role": one.role,
+                "sessions": [{"id": s.id, "began": s.began, "seen": s.seen} for s in sessions if s.person.id == one.id],
+            }
+            for one in people
+        ],
+    }
+
+
+async def change(door: Door, told: dict[str, Any]) -> dict[str, Any]:
+    """Do what `told` says: `{"do": "add", "name", "role"}`, or `"new_pin"`, `"revoke"`, `"remove"` with an `"id"`.
+
+    A new PIN is in the answer and nowhere else. Raises `RefusedError` or `PeopleError`.
+    """
+    match told.get("do"):
+        case "add":
+            only(told, "do", "name", "role")
+            name, role = text_of(told, "name", 40), text_of(told, "role", 20)
+            pin = new_pin()
+            person = await asyncio.to_thread(door.people.add, name, role, await door.hash(pin))
+            return {"ok": True, "id": person.id, "name": person.name, "role": person.role, "pin": pin}
+        case "new_pin":
+            person_id, pin = await _somebody(door, told), new_pin()
+            await asyncio.to_thread(door.people.give_pin, person_id, await door.hash(pin))
+            return {"ok": True, "id": person_id, "pin": pin}
+        case "revoke":
+            ended = await asyncio.to_thread(door.sessions.revoke, await _somebody(door, told))
+            return {"ok": True, "ended": ended}
+        case "remove":
+            await asyncio.to_thread(door.people.remove, await _somebody(door, told))
+            return {"ok": True}
+        case _:
+            raise RefusedError("invalid", "do must be add, new_pin, revoke or remove")
+
+
+async def _somebody(door: Door, told: dict[str, Any]) -> int:
+    only(told, "do", "id")
+    people = await asyncio.to_thread(door.people.everybody)
+    found = next((one.id for one in people if type(told.get("id")) is int and one.id == told["id"]), None)
+    if found is None:
+        raise RefusedError("missing", "there is no such person", "look at the list again")
+    return found

@@ -1,0 +1,80 @@
+"""The console put together for a table: the people beside the journal, the desk, the routes; and the first head judge.
+
+No password is there from the start. Where nobody is known yet a head judge's PIN is made and shown where only the host
+is: on the terminal that the program runs in, or by `moccasin-mat judges` in the machine's shell.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from pi_controller.table.desk import Desk
+from pi_controller.web.judge_api import JudgeApi, judge_routes
+from pi_controller.web.signing.door import Door
+from pi_controller.web.signing.people import FILE, People, PeopleError
+from pi_controller.web.signing.pins import Pins, new_pin
+from pi_controller.web.signing.sessions import Sessions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from starlette.routing import Route
+
+    from pi_controller.table.settings import Settings
+    from pi_controller.table.table import Table
+    from pi_controller.web.feed import Feed
+
+HEAD = "Head judge"
+"""The name of the first one."""
+
+
+class Judging(NamedTuple):
+    """A table's console: `desk` is for the table's loop to serve, `routes` for the web; close `people` at the end."""
+
+    desk: Desk
+    people: People
+    routes: list[Route]
+    door: Door
+
+
+def people_of(settings: Settings) -> Path:
+    """Return where the people of a table are kept: beside its journal, so that the next game has them too."""
+    return settings.table.journal.parent / FILE
+
+
+def judging(
+    settings: Settings, table: Table, feed: Feed, clock: Callable[[], float], pins: Pins | None = None
+) -> Judging:
+    """Return the console of `table`; `clock` gives the table's time in seconds. Raises `PeopleError`."""
+    people = People(people_of(settings))
+    door = Door(people, Sessions(people, settings.web.idle_min * 60.0), pins or Pins(), clock)
+    desk = Desk()
+    desk.show(table)
+    api = JudgeApi(desk, feed, door, table.journal.path, settings.web.language)
+    return Judging(desk, people, judge_routes(api), door)
+
+
+def new_head(people: People, pins: Pins, name: str = HEAD) -> tuple[str, str]:
+    """Make `name` a head judge, or give the one who is it already a new PIN; return the name as kept, and the PIN.
+
+    Raises `PeopleError`.
+    """
+    pin = new_pin()
+    found = people.named(name)
+    if found is None:
+        return people.add(name, "head", pins.hash(pin)).name, pin
+    if found[0].role != "head":
+        raise PeopleError(f"{found[0].name} is a {found[0].role}", "choose another name for the head judge")
+    people.give_pin(found[0].id, pins.hash(pin))
+    return found[0].name, pin
+
+
+def welcome(judges: Judging, *, shows: bool) -> str:
+    """Return what to print at the start: with `shows` (a terminal, no log) the first head judge's PIN."""
+    if judges.people.everybody():
+        return ""
+    if not shows:
+        return "nobody can sign in as a judge yet: 'moccasin-mat judges --settings FILE new-head' says how"
+    name, pin = new_head(judges.people, judges.door.pins)
+    return f"sign in at /judge as {name!r} with the PIN {pin} (shown this once)"

@@ -1,0 +1,189 @@
+"""The last of what happened at the table in short sentences, for the judges: when, by whom, and what was taken back.
+
+Read from the end of the journal, which another thread goes on writing. Nothing here is of a bead that is not shown: no
+fact is (`referee.facts`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from pi_controller.record.forms import spoken
+from pi_controller.referee.facts import (
+    Answer,
+    ByEye,
+    Called,
+    ClockSet,
+    Commit,
+    Done,
+    Fact,
+    FoulSeen,
+    HideAgain,
+    LinkSeen,
+    Opened,
+    ProtestMade,
+    ProtestRuled,
+    Question,
+    Reveal,
+    SensorsSeen,
+    SensorsUsed,
+    Shown,
+    StateSet,
+    Struck,
+    Undone,
+    Void,
+)
+from pi_controller.show import phrases
+from pi_controller.show.i18n import catalogue, mark
+from pi_controller.show.names import inline
+from pi_controller.show.words import plain
+from pi_controller.table import journal_file
+from pi_controller.table.fold import Batch, batches, undone
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+LAST = 20
+_LOOKED_AT = 400
+"""Records read from the journal's end: a hide has a dozen or two."""
+_BY: Mapping[str, str] = {
+    "sensor": mark("the mat"),
+    "judge": mark("the judge"),
+    "clock": mark("the clock"),
+    "restart": mark("the restart"),
+}
+_CALLED: Mapping[str, str] = {"hidden": mark("The hiders are ready."), "answer": mark("An answer.")}
+
+
+class Line(msgspec.Struct, frozen=True):
+    """One thing that happened: at `t` (table clock, s), by `who`, in words; `undone`: it no longer counts."""
+
+    seq: int
+    t: float
+    who: str
+    text: str
+    undone: bool
+
+
+class Minutes(msgspec.Struct, frozen=True):
+    """The last things, oldest first; what an undo would take back, in words, and the action in it, if there is one."""
+
+    lines: tuple[Line, ...] = ()
+    undo: str = ""
+    action: dict[str, Any] | None = None
+
+
+def kept(
+    path: Path, game: str, teams: Mapping[str, str], language: str = "en", mark: int = 0, to: int | None = None
+) -> Minutes:
+    """Return the end of the journal at `path`, up to record `to`; raises `JournalError`.
+
+    `mark` is the batch that an undo takes back.
+    """
+    with journal_file.told(path, "read"):
+        db = journal_file.look(path)
+        try:
+            (end,) = db.execute("SELECT coalesce(max(seq), 0) FROM facts").fetchone()
+            end = end if to is None else min(end, to)
+            version = journal_file.identity(db).version
+            rows = list(journal_file.rows(db, version, end, max(1, end - _LOOKED_AT + 1)))
+        finally:
+            db.close()
+    try:
+        records = [(row.batch, journal_file.decode(row.body)) for row in rows]
+    except msgspec.MsgspecError as error:
+        raise journal_file.wrong(path, "a record cannot be read") from error
+    told = lines(records, game, teams, language, rows[0].seq if rows else 1)
+    marked = [fact for batch, fact in records if batch == mark]
+    taken = _batch((mark, tuple(marked)), 0, game, teams, language, gone=False)
+    done = next((fact for fact in reversed(marked) if isinstance(fact, Done)), None)
+    undo = _said(done, game, teams, language) if done else taken[-1].text if taken else ""
+    return Minutes(tuple(told[-LAST:]), undo, dict(done.action) if done else None)
+
+
+def lines(
+    records: list[tuple[int, Fact]], game: str, teams: Mapping[str, str], language: str = "en", first: int = 1
+) -> list[Line]:
+    """Return what `records` tell, each with its number from `first` on."""
+    told = list(batches(records))
+    gone = undone(told)
+    out: list[Line] = []
+    seq = first
+    for batch in told:
+        out += _batch(batch, seq, game, teams, language, gone=batch[0] in gone)
+        seq += len(batch[1])
+    return out
+
+
+def _batch(batch: Batch, seq: int, game: str, teams: Mapping[str, str], language: str, *, gone: bool) -> list[Line]:
+    _, facts = batch
+    text = catalogue(language).gettext
+    called = next((fact for fact in facts if isinstance(fact, Called)), None)
+    out: list[Line] = []
+    for n, fact in enumerate(facts):
+        said = _said(fact, game, teams, language)
+        if said:
+            by = str(getattr(fact, "by", ""))
+            source = by if by in _BY else ""
+            who = called.actor if called and source in ("", "judge") else text(_BY[source or "sensor"])
+            out.append(Line(seq + n, fact.t, who, said, gone and not isinstance(fact, Undone)))
+    if called is not None and not out:
+        said = text(_CALLED.get(called.call, plain(called.call)))
+        out.append(Line(seq, called.t, called.actor, said, gone))
+    return out
+
+
+def _said(fact: Fact, game: str, teams: Mapping[str, str], language: str) -> str:
+    """Return a fact in a short sentence, nothing where it goes without saying."""
+    text = catalogue(language).gettext
+
+    def why(said: str, reason: str) -> str:
+        return f"{said}: {reason}" if reason else said
+
+    match fact:
+        case Opened():
+            return text("The game was set up.")
+        case Done(action=action, calls=calls):
+            words = f" → {', '.join(map(plain, calls))}" if calls else ""
+            return spoken(game, action) + words
+        case FoulSeen(foul=foul, by=by):
+            return text("A foul of the {by}: {foul}").format(by=by, foul=phrases.foul(foul, language))
+        case Question(about=about):
+            return text("Asked: {question}").format(question=text(phrases.QUESTIONS.get(about, plain(about))))
+        case Answer(answer=answer):
+            return text("Answered: {answer}").format(answer=phrases.choice(answer, language))
+        case Commit(hide=hide):
+            return text("Hide {hide} is sealed.").format(hide=hide)
+        case ByEye():
+            return text("The hits may come; the judge says what they find.")
+        case Void(why=reason):
+            return why(text("The seal is withdrawn"), reason)
+        case HideAgain(why=reason):
+            return why(text("The hide starts over"), plain(reason))
+        case Struck(pads=pads):
+            return text("A stroke on {pads}.").format(pads=text(" and ").join(map(str, pads)))
+        case Reveal(hide=hide, pad=pad):
+            return text("Hide {hide} is opened: {pad}").format(hide=hide, pad=pad)
+        case Shown():
+            return text("The bead was shown.")
+        case LinkSeen(up=up, why=reason):
+            return why(text("The board is there") if up else text("The board is gone"), reason)
+        case SensorsSeen(faults=faults):
+            return text("Sensors that cannot be believed: {n}").format(n=len(faults))
+        case SensorsUsed(on=on, reason=reason):
+            return why(text("Play goes by the mat") if on else text("Play goes on without the mat"), reason)
+        case StateSet(reason=reason):
+            return why(text("The table was set"), reason)
+        case ProtestMade(by=by, text=words):
+            return why(text("{team} protests").format(team=inline(teams.get(by, by))), words)
+        case ProtestRuled(ruling=ruling, reason=reason):
+            return why(text("The protest: {ruling}").format(ruling=plain(ruling).lower()), reason)
+        case ClockSet(running=running, reason=reason):
+            return why(text("The clock runs") if running else text("The clock is stopped"), reason)
+        case Undone(reason=reason):
+            return why(text("Taken back"), reason)
+        case _:
+            return ""

@@ -1,0 +1,84 @@
+"""`moccasin-mat judges`: the people of a table from the machine's own shell, also while it runs.
+
+Whoever has this shell has the table anyway; it needs no PIN. What it prints is shown once and kept nowhere.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pi_controller.arguments import Parser
+from pi_controller.errors import UsageError
+from pi_controller.table.settings import Settings, load
+from pi_controller.web.judging import HEAD, new_head, people_of
+from pi_controller.web.signing.people import People, PeopleError
+from pi_controller.web.signing.pins import Pins, new_pin
+from pi_controller.web.signing.roles import ROLES
+from pi_controller.web.signing.sessions import Sessions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_controller.web.signing.people import Person
+
+_DOES = {
+    "list": "who may sign in",
+    "new-head": "a head judge, or a new PIN for one: when nobody can sign in any more",
+    "add": "NAME ROLE: somebody else",
+    "new-pin": "NAME: a new PIN; their sessions end",
+    "revoke": "NAME: their sessions end, their devices are forgotten",
+    "remove": "NAME: they cannot sign in any more",
+}
+
+
+def main(argv: Sequence[str]) -> int:
+    """Do one thing to the people of a table; return 0. Raises `UsageError`, `SettingsError` or `PeopleError`."""
+    told = "; ".join(f"{word}: {what}" for word, what in _DOES.items())
+    parser = Parser("judges", f"Say who may sign in at the judge's console. {told}.")
+    parser.add_argument("--settings", metavar="FILE", help="the table's settings: the people are beside its journal")
+    parser.add_argument("does", choices=_DOES, help="what to do")
+    parser.add_argument("name", nargs="?", metavar="NAME", help=f"whom (new-head: {HEAD!r} if not said)")
+    parser.add_argument("role", nargs="?", metavar="ROLE", help=" or ".join(ROLES))
+    args = parser.parse_args(argv)
+    settings = load(Path(args.settings)) if args.settings else Settings()
+    with closing(People(people_of(settings))) as people:
+        for line in _done(people, args.does, args.name, args.role):
+            print(line)
+    if not settings.web.judges:
+        print("note: these settings have no console: [web] judges = true opens it")
+    return 0
+
+
+def _done(people: People, does: str, name: str | None, role: str | None) -> list[str]:
+    if does == "list":
+        return [f"{one.name}: {one.role}" for one in people.everybody()] or ["nobody"]
+    if does == "new-head":
+        return [_pin(*new_head(people, Pins(), name or HEAD))]
+    if not name:
+        raise UsageError(f"judges {does}: whom?", "give a name, in quotes if it has spaces")
+    if does == "add":
+        if not role:
+            raise UsageError("judges add: as what?", f"give a role: {', '.join(ROLES)}")
+        pin = new_pin()
+        return [_pin(people.add(name, role, Pins().hash(pin)).name, pin)]
+    person = _named(people, name)
+    if does == "new-pin":
+        people.give_pin(person.id, Pins().hash(pin := new_pin()))
+        return [_pin(person.name, pin)]
+    if does == "revoke":
+        return [f"{person.name}: {Sessions(people).revoke(person.id)} sessions ended"]
+    people.remove(person.id)
+    return [f"{person.name} is removed"]
+
+
+def _named(people: People, name: str) -> Person:
+    found = people.named(name)
+    if found is None:
+        raise PeopleError(f"nobody is called {name}", "'moccasin-mat judges list' names everybody")
+    return found[0]
+
+
+def _pin(name: str, pin: str) -> str:
+    return f"{name}: {pin} (shown this once)"

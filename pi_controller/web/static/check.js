@@ -1,0 +1,73 @@
+// Checks an opened commitment: the place and the nonce must give the very hash that was shown before the hit.
+// @ts-check
+import { seen } from "./seals.js";
+import { sha256 } from "./sha256.js";
+
+const DOMAIN = "moccasin-mat/bead/1";
+
+/** Return the commitment (64 hex digits) that these open; `nonce` is 64 hex digits. */
+export function commitment(
+  /** @type {string} */ game,
+  /** @type {string} */ hide,
+  /** @type {string} */ pad,
+  /** @type {string} */ nonce,
+) {
+  const head = new TextEncoder().encode(`${DOMAIN}|${game}|${hide}|${pad}|`);
+  const raw = (nonce.match(/../g) ?? []).map((pair) => Number.parseInt(pair, 16));
+  return sha256(Uint8Array.from([...head, ...raw]));
+}
+
+const HEX = /^[0-9a-f]{64}$/;
+const NUMBER = /^[1-9][0-9]{0,8}$/;
+
+/** Return what a field holds, as it is hashed: no spaces (people copy them along), lower case. */
+function value(/** @type {string} */ name) {
+  const field = /** @type {HTMLInputElement | HTMLSelectElement} */ (document.getElementById(name));
+  return field.value.replace(/\s+/g, "").toLowerCase();
+}
+
+/** Say one of the verdicts that the page brought along: match, differ, or the field that is not filled in. */
+function tell(/** @type {string} */ which) {
+  const place = /** @type {HTMLElement} */ (document.getElementById("verdict"));
+  place.dataset.value = which;
+  for (const one of place.children) one.toggleAttribute("hidden", one.getAttribute("data-verdict") !== which);
+}
+
+/** Say whether this device saw `seal` before it was opened; of one that does not match there is nothing to say. */
+function witness(/** @type {string} */ seal) {
+  const place = /** @type {HTMLElement} */ (document.getElementById("witness"));
+  const since = seal && seen(seal);
+  for (const one of place.children) {
+    one.toggleAttribute("hidden", !seal || (one.getAttribute("data-witness") === "seen") !== Boolean(since));
+    const time = one.querySelector("time");
+    if (time && since) time.textContent = new Date(since).toLocaleString(document.documentElement.lang);
+  }
+}
+
+function check() {
+  witness("");
+  const wrong = [
+    ["hide", NUMBER],
+    ["pad", NUMBER],
+    ["nonce", HEX],
+    ["hash", HEX],
+  ].find(([name, form]) => !(/** @type {RegExp} */ (form).test(value(/** @type {string} */ (name)))));
+  for (const name of ["hide", "pad", "nonce", "hash"]) {
+    document.getElementById(name)?.setAttribute("aria-invalid", String(wrong?.[0] === name));
+  }
+  if (wrong) {
+    tell(`bad_${wrong[0]}`);
+    return document.getElementById(/** @type {string} */ (wrong[0]))?.focus();
+  }
+  const made = commitment(value("game"), value("hide"), value("pad"), value("nonce"));
+  tell(made === value("hash") ? "match" : "differ");
+  if (made === value("hash")) witness(made);
+}
+
+const button = document.getElementById("check");
+if (button) {
+  button.addEventListener("click", check);
+  addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && event.target instanceof HTMLInputElement) check();
+  });
+}

@@ -1,0 +1,285 @@
+// The judge's console: shows the table, and says to it what is touched. Nothing is entered here before the table has it.
+// @ts-check
+import { Clock, sounds } from "./judge_clock.js";
+import * as more from "./judge_more.js";
+import { announce, by, fill, make, minutes, say, set, words } from "./judge_page.js";
+import { people } from "./judge_people.js";
+import { Panel } from "./judge_play.js";
+import { Sender } from "./judge_send.js";
+import { signIn } from "./judge_sign.js";
+
+const INERT_MS = 300; // after the table has changed: what is touched then was meant for what stood there before
+const AGAIN_MS = 1_000;
+
+function console_() {
+  const beat = 1000 * Number(document.body.dataset.beat);
+  const clock = new Clock();
+  /** @type {any} */
+  let state = null;
+  /** @type {EventSource | null} */
+  let source = null;
+  let [heard, spoken, received, inert] = [performance.now(), performance.now(), performance.now(), 0];
+  let [live, replacing, catching, told] = [true, false, false, by("sentence").textContent];
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let again;
+
+  const sender = new Sender(offer);
+  const panel = new Panel(by("play"), press, asked);
+  const [showFouls, showProtest, showLog] = [more.fouls(press), more.protest(press), more.log()];
+  more.hits();
+  more.sheet(press, () => state);
+  people();
+  sounds();
+
+  /** Why nothing can be said now; nothing when it can. `play`: also what stops only the game. */
+  function off(play = true) {
+    if (!live) return words.off_stale;
+    if (sender.busy || catching) return words.off_sending;
+    return play ? (state?.console.off ?? "") : "";
+  }
+
+  /** Return whether a touch on `from` counts; if not, say why. */
+  function asked(/** @type {HTMLElement} */ from, on = true, play = true) {
+    const why = performance.now() < inert ? words.just_changed : off(play) || (on ? "" : words.off_rules);
+    if (why) announce(why);
+    if (why && from.closest("#dock")) say(by("why"), why);
+    return !why;
+  }
+
+  function toast(/** @type {(Node | string)[]} */ told, /** @type {string} */ value, label = words.close, does = quiet) {
+    by("toast-told").replaceChildren(...told);
+    say(by("toast-do"), label);
+    by("toast-do").onclick = does;
+    by("toast").dataset.value = value;
+  }
+
+  function quiet() {
+    by("toast").dataset.value = "";
+    by("toast-told").replaceChildren();
+  }
+
+  /** Say `call` for the picture that is on the screen. */
+  async function press(/** @type {any} */ call, /** @type {HTMLElement} */ from) {
+    const game = ["action", "answer", "hidden", "hide_again"].includes(call.judge);
+    if (!asked(from, true, game)) return;
+    const [seen, before] = [state.view.stand, state.log.at(-1)?.seq ?? 0];
+    from.dataset.busy = "yes";
+    announce(words.sending);
+    const outcome = await sender.send(call, seen);
+    catching = true;
+    if ((outcome?.stand ?? 0) > state.view.stand) await fresh(); // else the next touch would be for the old picture
+    catching = false;
+    delete from.dataset.busy;
+    if (!outcome) return;
+    replacing = false;
+    if (outcome.ok) {
+      quiet();
+      panel.forget();
+      announce(words.done);
+      offer();
+    } else if (outcome.gone) {
+      toast([words.gave_up], "warn");
+    } else if (outcome.status === 401) {
+      location.reload();
+    } else if (outcome.error?.code === "stale") {
+      await fresh();
+      const since = state.log.filter((/** @type {any} */ line) => line.seq > before);
+      const lines = since.length ? since.map((/** @type {any} */ line) => make("li", {}, line.text, " – ", make("bdi", {}, line.who))) : [make("li", {}, words.moved_nothing)];
+      toast([make("p", {}, make("strong", {}, words.moved_on)), make("ul", {}, ...lines), make("p", {}, fill(words.now, { said: told }))], "warn");
+    } else {
+      const { what = words.failed, todo = "" } = outcome.error ?? {};
+      toast([make("strong", {}, `${what.charAt(0).toUpperCase()}${what.slice(1)}.`), todo ? ` ${todo.charAt(0).toUpperCase()}${todo.slice(1)}.` : ""], "warn");
+    }
+  }
+
+  /** Ask for the whole picture at once. */
+  async function fresh() {
+    const answer = await fetch("/judge/state.json").catch(() => null);
+    if (answer?.ok) show(await answer.json());
+  }
+
+  /** Show a picture of the table. */
+  function show(/** @type {any} */ now) {
+    if (state && state.view.stand !== now.view.stand) {
+      inert = performance.now() + INERT_MS;
+      document.body.dataset.inert = "yes";
+      setTimeout(() => performance.now() < inert || delete document.body.dataset.inert, INERT_MS + 1);
+      replacing = false;
+      panel.forget();
+    }
+    [state, received] = [now, performance.now()];
+    set(document.body, "data-stand", String(now.view.stand));
+    const texts = { ...now.board.texts };
+    for (const element of document.querySelectorAll("[data-text]")) {
+      say(element, texts[element.getAttribute("data-text") ?? ""] ?? "");
+    }
+    if (by("sides").dataset.html !== now.console.sides) {
+      by("sides").innerHTML = by("sides").dataset.html = now.console.sides; // all texts in it are escaped by the server
+    }
+    by("facts").replaceChildren(...now.console.facts.map((/** @type {string} */ fact) => make("li", {}, fact)));
+    set(by("link"), "data-value", now.board.marks.link ?? "");
+    say(by("health"), now.health.board);
+    say(by("me"), now.me.name);
+    set(document.body, "data-role", now.me.role);
+    if (texts.sentence !== told) announce((told = texts.sentence));
+    const { shape, more: seldom } = now.console.play;
+    showFouls([now.fouls, now.console.fouls_of_last, shape === "guess" ? seldom : []]);
+    showProtest([now.protest, now.view.teams]);
+    showLog(now.log);
+    by("set").hidden = !now.console.fields.length;
+    by("people").hidden = now.me.role !== "head";
+    if (now.protest && !now.protest.play_on) /** @type {HTMLDetailsElement} */ (by("protest")).open = true;
+    offer();
+    tick();
+  }
+
+  /** Bring the buttons up to date with what may be said now. */
+  function offer() {
+    if (!state) return;
+    const { console: told, view } = state;
+    const asks = told.question;
+    const empty = { rows: [], ready: null, submit: null, more: [], values: null };
+    replacing &&= Boolean(told.again?.play);
+    const play = replacing ? told.again.play : asks ? { ...empty, shape: "question", title: asks.title, buttons: asks.buttons } : told.play;
+    panel.show(play, Boolean(off(!replacing)));
+    const title = replacing ? fill(words.instead, { said: told.undo }) : play.title;
+    say(by("why"), off() || title);
+    set(by("why"), "data-value", off() ? "off" : asks ? "asked" : "");
+    by("to-ruling").hidden = !view.held || state.me.role === "scorekeeper";
+    const canUndo = Boolean(told.undo) && live && !sender.busy && !catching;
+    button("undo", [make("b", {}, words.undo), told.undo ? make("span", {}, told.undo) : ""], canUndo);
+    button("again", [replacing ? words.cancel : (told.again?.label ?? "")], canUndo && Boolean(told.again));
+    by("again").classList.toggle("none", !told.again);
+    button("hide-again", [words.hide_again], !off() && told.can_hide_again);
+    button("sensors", [view.sensors ? words.sensors_off : words.sensors_on], !off(false));
+    button("clock-set", [view.paused === null ? words.stop_clock : words.start_clock], !off(false));
+    for (const one of document.querySelectorAll(".more .act:not(#hits-inside *)")) {
+      set(one, "aria-disabled", String(Boolean(off(Boolean(one.closest("#fouls"))))));
+    }
+    if (sender.late) toast([words.not_sent], "late", words.give_up, () => sender.giveUp());
+  }
+
+  function button(/** @type {string} */ id, /** @type {(Node | string)[]} */ inside, /** @type {boolean} */ on) {
+    const made = make("button", {}, ...inside);
+    if (by(id).innerHTML !== made.innerHTML) by(id).replaceChildren(...made.childNodes);
+    set(by(id), "aria-disabled", String(!on));
+  }
+
+  const on = (/** @type {string} */ id) => by(id).getAttribute("aria-disabled") !== "true";
+  by("undo").addEventListener("click", () => asked(by("undo"), on("undo"), false) && press({ judge: "undo" }, by("undo")));
+  by("again").addEventListener("click", () => {
+    if (!asked(by("again"), on("again"), false)) return;
+    const told = state.console.again;
+    if (told.button) return press(told.button.say, by("again"));
+    replacing = !replacing;
+    panel.forget();
+    offer();
+    by("play").focus({ preventScroll: true });
+  });
+  by("to-ruling").addEventListener("click", () => {
+    by("protest").setAttribute("open", "");
+    by("protest").scrollIntoView({ block: "start" });
+    by("ruling-reason").focus({ preventScroll: true });
+  });
+  by("hide-again").addEventListener("click", () => asked(by("hide-again"), on("hide-again")) && press({ judge: "hide_again" }, by("hide-again")));
+  by("sensors").addEventListener("click", () => press({ judge: "sensors", on: !state.view.sensors }, by("sensors")));
+  by("clock-set").addEventListener("click", () => press({ judge: "clock", running: state.view.paused !== null }, by("clock-set")));
+  by("sign-out").addEventListener("click", async () => {
+    await fetch("/judge/sign-out", { method: "POST", headers: { "content-type": "application/json" }, body: "{}" }).catch(() => null);
+    location.replace("/judge");
+  });
+
+  // ---- keys
+
+  const help = /** @type {HTMLDialogElement} */ (by("help"));
+  const keys = /** @type {HTMLInputElement} */ (by("use-keys"));
+  keys.checked = localStorage.getItem("judge-keys") !== "no";
+  document.body.classList.toggle("no-keys", !keys.checked);
+  keys.addEventListener("change", () => {
+    localStorage.setItem("judge-keys", keys.checked ? "yes" : "no");
+    document.body.classList.toggle("no-keys", !keys.checked);
+  });
+  by("help-open").addEventListener("click", () => help.showModal());
+  addEventListener("keydown", (event) => {
+    const typing = event.target instanceof Element && event.target.closest("input, textarea, select, dialog");
+    if (typing || event.ctrlKey || event.altKey || event.metaKey || event.repeat || !keys.checked) return;
+    const key = event.key.toLowerCase();
+    if (key === "?") return help.showModal();
+    if (key === "u") return by("undo").click();
+    const named = by("play").querySelector(`[aria-keyshortcuts="${CSS.escape(key)}"]`);
+    if (named) return /** @type {HTMLElement} */ (named).click();
+    if (/^[1-9]$/.test(key)) {
+      const buttons = by("play").querySelectorAll(".buttons .act:not([aria-keyshortcuts])");
+      if (panel.play?.rows.length) panel.pickNext(Number(key) - 1);
+      else /** @type {HTMLElement | undefined} */ (buttons[Number(key) - 1])?.click();
+    }
+  });
+
+  // ---- the line
+
+  function alive() {
+    heard = spoken = performance.now();
+    say(by("ago"), "");
+    set(by("badge"), "data-value", "live");
+    say(by("as-of"), new Date().toTimeString().slice(0, 8));
+    if (!live) {
+      live = true;
+      offer();
+    }
+    sender.now();
+  }
+
+  function stale() {
+    set(by("badge"), "data-value", "stale");
+    if (!live) return;
+    live = false;
+    announce(words.off_stale);
+    offer();
+  }
+
+  function open() {
+    clearTimeout(again);
+    source?.close();
+    heard = performance.now();
+    const stream = new EventSource("/judge/events");
+    source = stream;
+    stream.addEventListener("judge", (event) => {
+      show(JSON.parse(event.data));
+      alive();
+    });
+    stream.addEventListener("beat", alive);
+    stream.addEventListener("error", () => {
+      stream.close();
+      if (stream !== source) return;
+      stale();
+      again = setTimeout(async () => {
+        const answer = await fetch("/judge/state.json").catch(() => null);
+        if (answer?.status === 401) return location.reload(); // signed out meanwhile
+        open();
+      }, AGAIN_MS);
+    });
+  }
+
+  function tick() {
+    say(by("ago"), live ? "" : ` (${minutes((performance.now() - spoken) / 1000)})`);
+    if (state) clock.tick(state.view, state.now + (performance.now() - received) / 1000);
+  }
+  setInterval(tick, 250);
+  setInterval(() => {
+    if (performance.now() - heard <= 2 * beat + 500) return;
+    stale();
+    open();
+  }, Math.min(1_000, beat));
+  addEventListener("offline", stale);
+  addEventListener("online", open);
+  addEventListener("pageshow", (event) => event.persisted && open());
+  addEventListener("pagehide", () => source?.close());
+  const wide = matchMedia("(min-width: 68rem)");
+  const unfold = () => ["fouls", "log"].forEach((id) => wide.matches && by(id).setAttribute("open", ""));
+  wide.addEventListener("change", unfold);
+  unfold();
+  open();
+}
+
+if (document.body.dataset.page === "sign-in") signIn();
+else console_();

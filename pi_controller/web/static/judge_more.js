@@ -1,0 +1,206 @@
+// What is below the play panel: fouls, the protest, the log, the hits felt, the score sheet as a form.
+// @ts-check
+import { announce, by, fill, make, say, set, words } from "./judge_page.js";
+
+/** @typedef {(say: any, from: HTMLElement) => void} Press */
+
+/** Make a button that says something. */
+function button(/** @type {string} */ label, /** @type {(from: HTMLElement) => void} */ does, attributes = {}) {
+  const element = make("button", { type: "button", ...attributes }, label);
+  element.addEventListener("click", () => does(element));
+  return element;
+}
+
+/** Return a function that draws into `place` when what it is drawn from is another. */
+function redraw(/** @type {HTMLElement} */ place, /** @type {(from: any) => (Node | string)[]} */ draw) {
+  let drawn = "";
+  return (/** @type {any} */ from) => {
+    const now = JSON.stringify(from);
+    if (now === drawn) return;
+    drawn = now;
+    place.replaceChildren(...draw(from));
+  };
+}
+
+/** The fouls, and what else is said seldom: one touch each. Which hide is meant is chosen before, if there are two. */
+export function fouls(/** @type {Press} */ press) {
+  let hide = "this";
+  return redraw(by("fouls-inside"), ([list, last, seldom]) => {
+    if (!last) hide = "this";
+    const others = seldom.map((/** @type {any} */ one) =>
+      button(one.label, (from) => press(one.say, from), { class: "act wide", "data-id": one.id }));
+    if (!list.length) return [others.length ? make("div", { class: "stack" }, ...others) : make("p", {}, words.foul_none)];
+    const which = make("div", { class: "row", role: "group", "aria-label": words.fouls });
+    for (const [value, label] of [["this", words.foul_this], ["last", words.foul_last]]) {
+      const choose = button(label, () => {
+        hide = value;
+        for (const one of which.children) set(one, "aria-pressed", String(one === choose));
+      }, { "aria-pressed": String(value === hide) });
+      which.append(choose);
+    }
+    const parts = ["hider", "hitter"].flatMap((by_) => {
+      const some = list.filter((/** @type {any} */ one) => one.by === by_);
+      if (!some.length) return [];
+      const buttons = some.map((/** @type {any} */ one) =>
+        button(one.label, (from) => {
+          const late = hide === "last" && one.by === "hider" ? { hide: "last" } : {};
+          press({ judge: "action", action: { do: "foul", by: one.by, kind: one.kind, ...late } }, from);
+        }, { class: "act wide", "data-foul": `${one.by}-${one.kind}` }),
+      );
+      return [make("h2", {}, by_ === "hider" ? words.foul_hider : words.foul_hitter), make("div", { class: "stack" }, ...buttons)];
+    });
+    return last ? [which, ...parts] : parts;
+  });
+}
+
+/** The protest: written down, then ruled on. What is being written stays until it is sent. */
+export function protest(/** @type {Press} */ press) {
+  return redraw(by("protest-inside"), ([open, teams]) => {
+    if (open) {
+      const reason = make("input", { id: "ruling-reason", type: "text", maxlength: "500", autocomplete: "off" });
+      const rule = (/** @type {string} */ ruling) => (/** @type {HTMLElement} */ from) => {
+        const said = /** @type {HTMLInputElement} */ (reason).value.trim();
+        if (said) return press({ judge: "ruling", ruling, reason: said }, from);
+        say(problem, words.reason_first);
+        reason.focus();
+      };
+      const problem = make("p", { role: "alert", class: "problem" });
+      const rulings = ["upheld", "denied", ...(open.play_on ? [] : ["play_on"])];
+      return [
+        make("p", { class: "asked" }, make("bdi", {}, teams[open.by] ?? open.by), ": ", make("bdi", {}, open.text || "–")),
+        make("label", { for: "ruling-reason" }, words.ruling_reason), reason, problem,
+        make("div", { class: "stack" }, ...rulings.map((one) => button(words[one], rule(one), { class: "act wide", "data-ruling": one }))),
+      ];
+    }
+    let team = "";
+    const problem = make("p", { role: "alert", class: "problem" });
+    const which = make("div", { class: "row", role: "group", "aria-label": words.protest_by });
+    for (const letter of ["A", "B"]) {
+      const choose = button("", () => {
+        team = letter;
+        for (const one of which.children) set(one, "aria-pressed", String(one === choose));
+      }, { "aria-pressed": "false", class: `pick ${letter.toLowerCase()}`, "data-team": letter });
+      choose.append(make("span", { class: "shape", "aria-hidden": "true" }, letter), make("bdi", {}, teams[letter] || `Team ${letter}`));
+      which.append(choose);
+    }
+    const text = make("textarea", { id: "protest-text", rows: "2", maxlength: "500" });
+    const send = button(words.protest_send, (from) => {
+      if (!team) return say(problem, words.protest_team);
+      press({ judge: "protest", by: team, text: /** @type {HTMLTextAreaElement} */ (text).value.trim() }, from);
+    }, { class: "act wide", id: "protest-send" });
+    return [make("p", { class: "row-label" }, words.protest_by), which, make("label", { for: "protest-text" }, words.protest_text), text, problem, send];
+  });
+}
+
+/** Return a moment of the table's clock as people say it. */
+function moment(/** @type {number} */ t) {
+  const far = t > 1e8; // seconds since 1970, or since a simulated game began
+  return far ? new Date(t * 1000).toTimeString().slice(0, 8) : `${t.toFixed(0)} s`;
+}
+
+/** The log, newest first. */
+export const log = () =>
+  redraw(by("log-inside"), (lines) => {
+    if (!lines.length) return [make("li", {}, words.log_empty)];
+    return [...lines].reverse().map((line) => {
+      const text = line.undone ? [make("del", {}, line.text), ` (${words.undone})`] : [line.text];
+      return make("li", {}, make("time", {}, moment(line.t)), " ", ...text, " ", make("span", { class: "by" }, make("bdi", {}, line.who)));
+    });
+  });
+
+/** Return a hit felt in a few words. */
+function told_of(/** @type {any} */ hit) {
+  const margin = hit.margin_db === null ? "" : `, ${hit.margin_db.toFixed(0)} dB`;
+  return `${fill(words.hit_line, { hide: hit.hide, pads: hit.pads.join(", ") })}${margin}${hit.sure ? "" : `, ${words.hit_unsure}`}`;
+}
+
+/** The last hits felt: a list, each with its picture to look at closely. */
+export function hits() {
+  const place = by("hits-inside");
+  const picture = /** @type {HTMLDialogElement} */ (by("picture"));
+  const img = /** @type {HTMLImageElement} */ (by("picture-img"));
+  const zoom = by("picture-zoom");
+  const larger = (/** @type {boolean} */ on) => {
+    picture.classList.toggle("large", on);
+    set(zoom, "aria-pressed", String(on));
+  };
+  zoom.addEventListener("click", () => larger(!picture.classList.contains("large")));
+  const look = async () => {
+    try {
+      const answer = await fetch("/judge/hits.json");
+      if (!answer.ok) throw new Error(String(answer.status));
+      const told = await answer.json();
+      const list = Array.isArray(told) ? told : told.hits;
+      if (!list.length) return place.replaceChildren(make("p", {}, words.hits_empty), again());
+      const rows = [...list].reverse().map((/** @type {any} */ hit) => {
+        const text = told_of(hit);
+        return make("li", {}, button(text, () => {
+          img.alt = fill(words.hit_picture, { text });
+          img.src = `/judge/hit/${hit.n}.svg`;
+          larger(false);
+          picture.showModal();
+        }, { class: "act wide", "data-hit": String(hit.n) }));
+      });
+      place.replaceChildren(make("ul", { class: "stack" }, ...rows), again());
+    } catch {
+      place.replaceChildren(make("p", { role: "alert" }, words.failed), again());
+    }
+  };
+  const again = () => button(words.hits_show, look, { class: "act wide" });
+  by("hits").addEventListener("toggle", () => {
+    if (/** @type {HTMLDetailsElement} */ (by("hits")).open) look();
+  });
+}
+
+/** The score sheet as a form, for whoever may set the table: filled in as the table stands when it is opened. */
+export function sheet(/** @type {Press} */ press, /** @type {() => any} */ state) {
+  const place = by("set-inside");
+  const draw = () => {
+    const now = state();
+    if (!now?.console.fields.length) return;
+    const inputs = now.console.fields.map((/** @type {any} */ field, /** @type {number} */ i) => {
+      if (field.fixed) return null;
+      const id = `set-${field.path.join("-")}`;
+      /** @type {HTMLElement} */
+      let input;
+      if (field.choices.length) {
+        const options = field.choices.map(([value, label]) => {
+          const option = make("option", { value: JSON.stringify(value) }, label);
+          if (value === field.value) option.setAttribute("selected", "");
+          return option;
+        });
+        input = make("select", { id, "data-field": String(i) }, ...options);
+      } else {
+        input = make("input", { id, "data-field": String(i), type: "number", min: "0", step: "1", inputmode: "numeric", value: field.value === null ? "" : String(field.value) });
+      }
+      return make("div", { class: "field" }, make("label", { for: id }, field.label), input);
+    });
+    const reason = make("input", { id: "set-reason", type: "text", maxlength: "500", autocomplete: "off" });
+    const problem = make("p", { role: "alert", class: "problem" });
+    const send = button(words.set_send, (from) => {
+      const why = /** @type {HTMLInputElement} */ (reason).value.trim();
+      if (!why) {
+        say(problem, words.reason_first);
+        return reason.focus();
+      }
+      const told = structuredClone(now.view.sheet);
+      for (const [i, field] of now.console.fields.entries()) {
+        const input = /** @type {HTMLInputElement | null} */ (place.querySelector(`[data-field="${i}"]`));
+        if (!input) continue;
+        const value = field.choices.length ? JSON.parse(input.value) : input.value === "" ? null : Number(input.value);
+        const at = field.path.slice(0, -1).reduce((/** @type {any} */ part, /** @type {any} */ key) => part[key], told);
+        at[field.path.at(-1)] = value;
+      }
+      press({ judge: "set", sheet: told, reason: why }, from);
+    }, { class: "act wide", id: "set-send" });
+    place.replaceChildren(
+      make("p", {}, words.set_help),
+      make("div", { class: "sheet-fields" }, ...inputs.filter(Boolean)),
+      make("label", { for: "set-reason" }, words.ruling_reason), reason, problem,
+      make("div", { class: "stack" }, send, button(words.set_fresh, () => { draw(); announce(words.set_fresh); }, { class: "act wide" })),
+    );
+  };
+  by("set").addEventListener("toggle", () => {
+    if (/** @type {HTMLDetailsElement} */ (by("set")).open) draw();
+  });
+}

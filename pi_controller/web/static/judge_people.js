@@ -1,0 +1,62 @@
+// The people who may sign in, for the head judge: a new PIN is shown once and kept nowhere here.
+// @ts-check
+import { by, fill, make, say, words } from "./judge_page.js";
+
+/** Make the section for people work. */
+export function people() {
+  const place = by("people-inside");
+
+  /** @returns {Promise<any>} */
+  async function ask(/** @type {object | null} */ told) {
+    try {
+      const how = told ? { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(told) } : {};
+      const answer = await fetch("/judge/people", how);
+      const said = await answer.json();
+      return answer.ok ? said : { problem: [said.error.what, said.error.todo].filter(Boolean).join(": ") };
+    } catch {
+      return { problem: words.failed };
+    }
+  }
+
+  function button(/** @type {string} */ label, /** @type {() => void} */ does) {
+    const element = make("button", { type: "button", class: "wide" }, label);
+    element.addEventListener("click", does);
+    return element;
+  }
+
+  /** Do what is told, then show everybody again with what came of it. */
+  async function change(/** @type {object} */ told, /** @type {string} */ name) {
+    const done = await ask(told);
+    await draw(done.problem ?? (done.pin ? fill(words.people_pin, { name }) : words.done), done.pin ?? "");
+  }
+
+  async function draw(said = "", pin = "") {
+    const all = await ask(null);
+    const problem = make("p", { role: "alert", class: "problem" }, all.problem ?? said);
+    if (all.problem) return place.replaceChildren(problem);
+    const rows = all.people.map((/** @type {any} */ one) =>
+      make("li", { class: "person" },
+        make("p", {}, make("bdi", {}, one.name), ` – ${words[`role_${one.role}`] ?? one.role}, ${fill(words.people_sessions, { n: one.sessions.length })}`),
+        make("div", { class: "row" },
+          button(words.people_new_pin, () => change({ do: "new_pin", id: one.id }, one.name)),
+          button(words.people_revoke, () => change({ do: "revoke", id: one.id }, one.name)),
+          button(words.people_remove, () => change({ do: "remove", id: one.id }, one.name)))),
+    );
+    const name = /** @type {HTMLInputElement} */ (make("input", { id: "people-name", type: "text", maxlength: "40", autocomplete: "off" }));
+    const role = /** @type {HTMLSelectElement} */ (make("select", { id: "people-role" }, ...all.roles.map((/** @type {string} */ one) => make("option", { value: one }, words[`role_${one}`] ?? one))));
+    const add = button(words.people_add, () => {
+      if (name.value.trim()) change({ do: "add", name: name.value.trim(), role: role.value }, name.value.trim());
+      else say(problem, words.people_name_first);
+    });
+    place.replaceChildren(
+      problem, ...(pin ? [make("p", { class: "pin-told" }, pin)] : []),
+      make("ul", { class: "stack" }, ...rows),
+      make("label", { for: "people-name" }, words.people_name), name,
+      make("label", { for: "people-role" }, words.people_role), role, add,
+    );
+  }
+
+  by("people").addEventListener("toggle", () => {
+    if (/** @type {HTMLDetailsElement} */ (by("people")).open) draw();
+  });
+}

@@ -1,0 +1,204 @@
+// The play panel: buttons and rows in fixed places, drawn anew only when there are others.
+// @ts-check
+import { announce, fill, make, say, set, words } from "./judge_page.js";
+
+/**
+ * @typedef {{ id: string, label: string, say: any, look: string, key: string, on: boolean }} Button
+ * @typedef {{ value: any, label: string, said: string, look: string, on: boolean }} Choice
+ * @typedef {{ key: string, label: string, choices: Choice[], many: number, needed: boolean }} Row
+ * @typedef {{ shape: string, title: string, buttons: Button[], rows: Row[], ready: Button | null,
+ *   submit: Button | null, more: Button[], values: Record<string, number> | null }} Play
+ */
+
+/** @type {Record<string, string>} */
+const ARROWS = { left: "←", right: "→", inside: "→←", outside: "←→" };
+
+export class Panel {
+  /** `press` is called with what a button says; `asked` before it, and may refuse. */
+  constructor(
+    /** @type {HTMLElement} */ place,
+    /** @type {(say: any, from: HTMLElement) => void} */ press,
+    /** @type {(from: HTMLElement, on: boolean) => boolean} */ asked,
+  ) {
+    this.place = place;
+    this.press = press;
+    this.asked = asked;
+    this.drawn = "";
+    /** @type {Map<string, any[]>} */
+    this.picked = new Map();
+    /** @type {Play | null} */
+    this.play = null;
+    this.off = false;
+  }
+
+  /** Forget what was touched and not entered. */
+  forget() {
+    this.picked.clear();
+  }
+
+  show(/** @type {Play} */ play, /** @type {boolean} */ off) {
+    this.play = play;
+    this.off = off;
+    const all = [play.ready, ...play.buttons, play.submit, ...play.more].map((one) => one?.id);
+    const drawn = JSON.stringify([play.shape, all, play.rows.map((row) => [row.key, row.choices.length])]);
+    if (drawn !== this.drawn) {
+      this.drawn = drawn;
+      this.forget();
+      this.draw(play);
+    }
+    this.refresh();
+  }
+
+  draw(/** @type {Play} */ play) {
+    const focused = this.place.contains(document.activeElement);
+    this.place.dataset.shape = play.shape;
+    const rows = play.rows.map((row) => this.row(row));
+    const buttons = make("div", { class: "buttons" }, ...play.buttons.map((one) => this.button(one)));
+    const ready = play.ready ? [this.button(play.ready, "ready")] : [];
+    const submit = play.submit && play.shape !== "guess" ? [make("p", { class: "shows" }), this.button(play.submit)] : [];
+    const more = play.more.length && play.shape !== "guess" ? [make("div", { class: "seldom" }, ...play.more.map((one) => this.button(one)))] : [];
+    this.place.replaceChildren(...ready, make("div", { class: "rows" }, ...rows), ...(play.buttons.length ? [buttons] : []), ...submit, ...more);
+    if (focused) this.place.focus({ preventScroll: true });
+  }
+
+  button(/** @type {Button} */ one, place = "") {
+    const shape = one.look === "a" || one.look === "b" ? [make("span", { class: "shape", "aria-hidden": "true" }, one.look.toUpperCase())] : [];
+    const key = one.key ? [make("kbd", { "aria-hidden": "true" }, one.key.toUpperCase())] : [];
+    const element = make("button", { type: "button", class: `act ${one.look} ${place}`.trim(), "data-id": one.id }, ...shape, make("span", { class: "label" }), ...key);
+    if (one.key) element.setAttribute("aria-keyshortcuts", one.key);
+    element.addEventListener("click", () => this.touched(one.id, element));
+    return element;
+  }
+
+  row(/** @type {Row} */ row) {
+    const id = `row-${row.key}`;
+    const group = make("div", { role: "group", class: "row-of", "data-row": row.key, "aria-labelledby": id });
+    group.append(make("p", { class: row.label ? "row-label" : "unseen", id }, row.label || row.choices[0].label));
+    const places = make("div", { class: "places" });
+    for (const [i, choice] of row.choices.entries()) {
+      const picture = ARROWS[choice.look];
+      const element = make("button", { type: "button", class: `pick ${choice.look}`.trim(), "data-value": String(i) });
+      if (picture) element.append(make("span", { class: "picture", "aria-hidden": "true" }, picture));
+      element.append(make("span", { class: "label" }, choice.label));
+      if (choice.said && choice.said !== choice.label) element.setAttribute("aria-label", choice.said);
+      element.append(make("span", { class: "order", "aria-hidden": "true" }));
+      element.addEventListener("click", () => this.pick(row.key, i, element));
+      places.append(element);
+    }
+    group.append(places);
+    return group;
+  }
+
+  /** A choice of a row is touched: on, off, or in the place of another. */
+  pick(/** @type {string} */ key, /** @type {number} */ i, /** @type {HTMLElement} */ from) {
+    const row = this.play?.rows.find((one) => one.key === key);
+    if (!row || !this.asked(from, row.choices[i].on)) return;
+    const before = this.picked.get(key) ?? [];
+    if (before.includes(i)) this.picked.set(key, before.filter((one) => one !== i));
+    else if (row.many === 1) this.picked.set(key, [i]);
+    else if (before.length < row.many) this.picked.set(key, [...before, i]);
+    else this.picked.set(key, [...before.slice(1), i]);
+    this.refresh();
+    const guess = this.play?.shape === "guess" && this.play.submit;
+    if (guess && this.play?.rows.every((one) => this.picked.get(one.key)?.length)) this.touched(guess.id, from);
+  }
+
+  /** Touch choice `i` of the first row that still needs one. */
+  pickNext(/** @type {number} */ i) {
+    const rows = this.play?.rows ?? [];
+    const one = this.play?.shape === "pieces" ? null : rows.find((row) => (row.key === "pad" || row.key !== "opened") && !this.picked.get(row.key)?.length) ?? rows.at(-1);
+    if (one && i < one.choices.length) this.touch(one.key, i);
+    if (this.play?.shape !== "pieces") return;
+    for (const row of rows) {
+      if (i < row.choices.length) return this.touch(row.key, i);
+      i -= row.choices.length;
+    }
+  }
+
+  touch(/** @type {string} */ key, /** @type {number} */ i) {
+    /** @type {HTMLElement | null} */ (this.place.querySelector(`[data-row=${key}] [data-value="${i}"]`))?.click();
+  }
+
+  values(/** @type {string} */ key) {
+    const row = this.play?.rows.find((one) => one.key === key);
+    return (this.picked.get(key) ?? []).map((i) => row?.choices[i].value);
+  }
+
+  touched(/** @type {string} */ id, /** @type {HTMLElement} */ from) {
+    const play = this.play;
+    const one = [play?.ready, play?.submit, ...(play?.buttons ?? []), ...(play?.more ?? [])].find((one) => one?.id === id);
+    if (!play || !one || !this.asked(from, one.on)) return;
+    if (one !== play.submit && play.shape !== "hits") return this.press(one.say, from);
+    const told = this.told(play, one);
+    if (!told) return announce(words.touch_all);
+    this.press(told, from);
+  }
+
+  /** Return what is said with what was touched, null while something is missing. */
+  told(/** @type {Play} */ play, /** @type {Button} */ one) {
+    const action = one.say.action;
+    if (!action) return one.say;
+    const with_ = (/** @type {object} */ more) => ({ ...one.say, action: { ...action, ...more } });
+    switch (play.shape) {
+      case "hits": {
+        const [pad] = this.values("pad");
+        return pad === undefined ? one.say : with_({ pad });
+      }
+      case "hunt": {
+        const [opened, [hit], [ball]] = [this.values("opened"), this.values("hit"), this.values("ball")];
+        const onto = ball !== undefined && opened.at(-1) === ball;
+        return ball === undefined || (hit === undefined && !onto) ? null : with_({ opened, hit: onto ? null : hit, ball });
+      }
+      case "guess": {
+        const [[signal], [actual]] = [this.values("signal"), this.values("actual")];
+        return signal === undefined || actual === undefined ? null : with_({ signal, actual });
+      }
+      default: {
+        const counts = Object.fromEntries(play.rows.map((row) => [row.key, this.values(row.key).length]));
+        return with_("woman" in counts ? { red: counts } : counts);
+      }
+    }
+  }
+
+  /** Bring words, marks and what is touched up to date; nothing moves. */
+  refresh() {
+    const play = this.play;
+    if (!play) return;
+    for (const one of [play.ready, play.submit, ...play.buttons, ...play.more]) {
+      const element = one && this.place.querySelector(`[data-id="${one.id}"]`);
+      if (!one || !element) continue;
+      say(/** @type {Element} */ (element.querySelector(".label")), one.label);
+      set(element, "aria-disabled", String(this.off || !one.on || (one === play.submit && !this.told(play, one))));
+    }
+    for (const row of play.rows) {
+      const picked = this.picked.get(row.key) ?? [];
+      for (const [i, choice] of row.choices.entries()) {
+        const element = this.place.querySelector(`[data-row=${row.key}] [data-value="${i}"]`);
+        if (!element) continue;
+        set(element, "aria-pressed", String(picked.includes(i)));
+        set(element, "aria-disabled", String(this.off || !choice.on));
+        const order = row.key === "opened" && picked.includes(i) ? `${picked.indexOf(i) + 1}.` : "";
+        say(/** @type {Element} */ (element.querySelector(".order")), order);
+      }
+    }
+    const shows = this.place.querySelector(".shows");
+    if (shows) say(shows, play.shape === "hunt" ? this.hunt() : this.thrown(play));
+  }
+
+  hunt() {
+    const [opened, [hit], [ball]] = [this.values("opened"), this.values("hit"), this.values("ball")];
+    const told = [
+      opened.length ? fill(words.opened, { pads: opened.join(", ") }) : "",
+      hit === undefined ? "" : fill(words.struck, { pad: hit }),
+      ball === undefined ? "" : fill(words.ball, { pad: ball }),
+    ];
+    return told.filter(Boolean).join(", ") || words.touch_all;
+  }
+
+  thrown(/** @type {Play} */ play) {
+    const counts = play.rows.map((row) => this.values(row.key).length);
+    const told = play.rows.flatMap((row, i) => (counts[i] ? [`${counts[i]} ${row.choices[0].label}`] : []));
+    const shows = fill(words.shows, { told: told.join(", ") || words.nothing_red });
+    return play.values ? `${shows} – ${fill(words.worth, { value: play.values[counts.join("")] ?? 0 })}` : shows;
+  }
+}

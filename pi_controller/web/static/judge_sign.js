@@ -1,0 +1,70 @@
+// The sign-in page: a name and a PIN, typed, pasted, filled in by a password manager, or touched on the keypad.
+// @ts-check
+import { by, fill, say, words } from "./judge_page.js";
+
+/** Make the sign-in page work. */
+export function signIn() {
+  const form = /** @type {HTMLFormElement} */ (by("sign-in"));
+  const name = /** @type {HTMLInputElement} */ (by("name"));
+  const pin = /** @type {HTMLInputElement} */ (by("pin"));
+  const send = /** @type {HTMLButtonElement} */ (form.querySelector("[type=submit]"));
+  const problem = by("problem");
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  let waiting;
+
+  for (const key of form.querySelectorAll("[data-digit]")) {
+    key.addEventListener("click", () => {
+      pin.value += key.getAttribute("data-digit");
+    });
+  }
+  by("erase").addEventListener("click", () => {
+    pin.value = pin.value.slice(0, -1);
+  });
+  by("show").addEventListener("click", () => {
+    const shown = pin.type === "password";
+    pin.type = shown ? "text" : "password";
+    by("show").setAttribute("aria-pressed", String(shown));
+    say(by("show"), shown ? words.hide : words.show);
+  });
+
+  function wait(/** @type {string} */ what, /** @type {number} */ seconds) {
+    const until = performance.now() + seconds * 1000;
+    clearInterval(waiting);
+    const tell = () => {
+      const left = Math.ceil((until - performance.now()) / 1000);
+      send.setAttribute("aria-disabled", String(left > 0));
+      if (left <= 0) clearInterval(waiting);
+      say(send, left > 0 ? `${left} s` : words.send);
+    };
+    say(problem, `${what} ${fill(words.wait, { n: seconds })}`);
+    waiting = setInterval(tell, 500);
+    tell();
+  }
+
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (send.getAttribute("aria-disabled") === "true") return;
+    if (!name.value.trim() || !pin.value) return say(problem, words.both);
+    say(problem, "");
+    say(send, words.sending);
+    try {
+      const answer = await fetch("/judge/sign-in", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ name: name.value.trim(), pin: pin.value }),
+      });
+      const told = await answer.json();
+      if (answer.ok) return location.replace("/judge");
+      say(send, words.send);
+      pin.value = "";
+      pin.focus();
+      const what = `${told.error.what.charAt(0).toUpperCase()}${told.error.what.slice(1)}.`;
+      if (told.error.wait_s) wait(what, told.error.wait_s);
+      else say(problem, [what, told.error.todo].filter(Boolean).join(" "));
+    } catch {
+      say(send, words.send);
+      say(problem, words.no_answer);
+    }
+  });
+  (name.value ? pin : name).focus();
+}

@@ -1,0 +1,102 @@
+"""What a board says of itself, in the doctor's words: its start, its self test, and what it noticed before."""
+
+import pytest
+
+from pi_controller.doctor import events
+from pi_controller.doctor.ears import LISTEN_S, Ears
+from pi_controller.link.messages import BoardEvent, LinkUp
+from pi_controller.mat.strike_settings import StrikeSettings
+from pi_controller.sim.faulty import parse
+from pi_controller.sim.listening import SimListening
+
+ALL_MAGNETOMETERS = (1 << 24) - 1
+SEEN_ALL = (1 << 5) - 1
+
+
+def up(reason="power", boots=7):
+    return LinkUp(1.0, "E66", "0.4.0", boots, reason, pads=4)
+
+
+def ears(*told, reason="power", **kept):
+    heard = Ears(StrikeSettings(), **kept)
+    heard.take([up(reason), *told])
+    return heard
+
+
+def lines(heard, *, orders=True):
+    return {line.name: line for line in events.lines(heard, orders=orders)}
+
+
+def event(kind, part=0, value=0, *, number=1, t=2.0, lost=0):
+    return BoardEvent(t, number, kind, part, value, lost)
+
+
+GOOD = event("tested", SEEN_ALL, ALL_MAGNETOMETERS)
+
+
+def test_the_names_are_those_of_the_lines():
+    assert tuple(lines(ears(GOOD))) == events.NAMES
+
+
+@pytest.mark.parametrize("reason", [*events.STARTS, "unknown"])
+def test_why_it_started(reason):
+    line = lines(ears(GOOD, reason=reason))["start"]
+    assert line.outcome == "pass"
+    assert line.found.startswith("its 7., ")
+    assert events.STARTS.get(reason, reason) in line.found
+
+
+def test_a_supply_that_fails_is_told_with_what_to_do():
+    line = lines(ears(GOOD, event("brown-out", 0, 4)))["start"]
+    assert line.outcome == "fail"
+    assert "4 times" in line.found
+    assert "supply" in line.todo
+
+
+def test_a_self_test_that_found_a_dead_part_fails_only_where_no_line_of_its_own_does():
+    silent = event("tested", SEEN_ALL, ALL_MAGNETOMETERS - (1 << 4))
+    line = lines(ears(silent, without="left out"))["self test"]
+    assert line.outcome == "pass", "nobody asked for magnetometers"
+    heard = Ears(StrikeSettings())
+    with SimListening(2, faults=[parse("dead-magnetometer=5")]) as sim:
+        sim.listener.session.test()
+        while sim.t < LISTEN_S:
+            heard.take(sim.tick())
+        line = lines(heard)["self test"]
+        assert line.outcome == "pass"
+        assert "a line of its own" in line.found
+
+
+def test_an_answer_from_before_this_link_is_no_answer():
+    line = lines(ears(event("tested", SEEN_ALL, ALL_MAGNETOMETERS, t=0.5)))["self test"]
+    assert line.outcome == "fail"
+    assert "does not tell" in line.found
+
+
+def test_firmware_without_orders_has_no_self_test():
+    assert lines(ears(), orders=False)["self test"].outcome == "not here"
+
+
+def test_what_happened_before_is_told_newest_first_and_counted():
+    told = [
+        event("late", value=120_000, number=2),
+        event("touch silent", number=3),
+        event("late", value=120_000, number=4),
+    ]
+    found = lines(ears(GOOD, *told))["events"].found
+    assert found.index("(2 times)") < found.index("touch chip")
+    assert "self test" not in found
+
+
+def test_events_that_nobody_heard_are_counted():
+    assert "5 more that nobody heard" in lines(ears(GOOD, event("bus stuck", number=9, lost=5)))["events"].found
+
+
+@pytest.mark.parametrize("kept", [{"hidden": True}, {"without": "the judge confirms the bead"}])
+def test_while_a_bead_may_be_hidden_a_magnetometers_fault_is_not_told(kept):
+    told = [event("magnetometer silent", 11, number=2), event("tested", SEEN_ALL, 1 << 3, number=3)]
+    found = lines(ears(GOOD, *told, **kept))
+    assert found["events"].found == "nothing but its start was noticed"
+    assert found["self test"].outcome == "pass"
+    assert "agnetometer" not in "".join(line.found + line.todo for line in found.values())
+    assert "Magnetometer 11" in lines(ears(GOOD, *told))["events"].found

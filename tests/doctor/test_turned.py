@@ -1,0 +1,81 @@
+"""A magnetometer that is built in turned is named where the chips' own fields let it be told, and never another one."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pi_controller.calibration.senses import magnetometer_name
+from pi_controller.doctor.ears import LISTEN_S, Ears
+from pi_controller.doctor.turned import FEW, TURNS, turned
+from pi_controller.mat.strike_settings import StrikeSettings
+from pi_controller.sim.conditions import Conditions
+from pi_controller.sim.faulty import parse
+from pi_controller.sim.listening import SimListening
+from pi_controller.sim.magnets import Magnets
+
+ALL = np.ones(24, bool)
+
+
+def empty(seed, offset_ut):
+    return Magnets(seed, replace(Conditions(), field_offset_ut=offset_ut)).field(0.0)
+
+
+@pytest.mark.parametrize(("offset_ut", "share"), [(1.0, 0.99), (5.0, 0.97), (10.0, 0.6)])
+def test_it_is_found_and_how_it_lies(offset_ut, share):
+    found = tried = 0
+    for seed in range(40):
+        field = empty(seed, offset_ut)
+        for n, (how, turn) in enumerate(TURNS.items()):
+            i = (5 * seed + n) % 24
+            ut = field.copy()
+            ut[i] = turn @ field[i]
+            told = turned(ut, ALL)
+            assert not set(told) - {i}, "no sound one is named"
+            found, tried = found + (told.get(i) == how), tried + 1
+    assert found / tried >= share
+
+
+@pytest.mark.parametrize("offset_ut", [0.0, 5.0, 10.0, 25.0, 60.0])
+def test_on_a_sound_mat_nothing_is_told_however_large_the_chips_own_fields(offset_ut):
+    assert not any(turned(empty(seed, offset_ut), ALL) for seed in range(100))
+
+
+def test_a_turn_is_a_rotation():
+    for turn in TURNS.values():
+        assert np.allclose(turn @ turn.T, np.eye(3))
+        assert np.linalg.det(turn) == pytest.approx(1.0)
+
+
+def test_few_sensors_are_no_witnesses_and_a_silent_one_is_none():
+    field = empty(1, 1.0)
+    field[3] = TURNS["a half"] @ field[3]
+    there = np.zeros(24, bool)
+    there[: FEW - 1] = True
+    assert turned(field, there) == {}
+    there[:] = True
+    assert turned(field, there) == {3: "a half"}
+    there[3] = False
+    assert turned(field, there) == {}
+
+
+def looked(conditions, hidden=False, without=""):
+    ears = Ears(StrikeSettings(), hidden=hidden, without=without)
+    with SimListening(3, conditions, [parse("turned-magnetometer=7")]) as sim:
+        while sim.t < LISTEN_S:
+            ears.take(sim.tick())
+        return {line.name: line for line in ears.lines()}
+
+
+def test_the_doctor_names_it_alone():
+    lines = looked(replace(Conditions(), field_offset_ut=3.0))
+    failed = {name: line for name, line in lines.items() if line.outcome == "fail"}
+    assert list(failed) == [magnetometer_name(6)]
+    assert "turned: a quarter" in failed[magnetometer_name(6)].found
+    assert failed[magnetometer_name(6)].todo
+
+
+@pytest.mark.parametrize("kept", [{"hidden": True}, {"without": "the judge confirms the bead"}])
+def test_where_magnetometers_are_not_looked_at_it_says_nothing(kept):
+    lines = looked(replace(Conditions(), field_offset_ut=3.0), **kept)
+    assert {line.outcome for name, line in lines.items() if name.startswith("magnet")} == {"not here"}

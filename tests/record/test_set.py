@@ -1,0 +1,138 @@
+"""What the judge says of the table itself, in a record: it reads back, or is refused clearly."""
+
+import io
+import json
+import random
+
+import pytest
+
+from pi_controller.games import registry
+from pi_controller.record.converting import from_journal, from_sheet, to_sheet
+from pi_controller.record.model import Move, Record, RecordError
+from pi_controller.record.reading import read
+from pi_controller.record.retelling import as_json, as_text
+from pi_controller.record.writing import write
+from pi_controller.referee.facts import (
+    ByEye,
+    Called,
+    ClockSet,
+    Done,
+    Opened,
+    ProtestMade,
+    ProtestRuled,
+    SensorsUsed,
+    StateSet,
+    Undone,
+)
+
+DAKOTA = registry.game("dakota")
+OPENED = Opened(100.0, "dakota", "1", DAKOTA.source, dict(DAKOTA.settings), {"A": "Red", "B": "Blue"})
+TOSS = Done(101.0, {"do": "toss", "winner": "A"}, (), "judge")
+SHEET = {
+    "hider": "B", "long": {"A": 2, "B": 14}, "middle": 4, "short": {"A": 0, "B": 1}, "owed": "first",
+    "situation": None, "winner": None,
+}  # fmt: skip
+
+
+def called(t, call="set", who="Ann"):
+    return Called(t, who, "judge", call, f"key {t}")
+
+
+BATCHES = [
+    (1, [OPENED]),
+    (2, [called(101.0, "action"), TOSS]),
+    (3, [called(102.0), StateSet(102.0, SHEET, "the sticks had fallen over")]),
+    (4, [called(103.0, "sensors"), SensorsUsed(103.0, on=False, reason="the drums")]),
+    (5, [called(104.0, "hidden"), ByEye(104.0)]),
+    (6, [called(105.0, "protest", "Bo"), ProtestMade(105.0, "A", "his sleeve")]),
+    (7, [called(106.0, "ruling"), ProtestRuled(106.0, "denied", "nobody saw it")]),
+    (8, [ClockSet(107.0, running=False), ClockSet(108.0, running=True, reason="they are back")]),
+    (9, [called(109.0), StateSet(109.0, {**SHEET, "middle": 2, "long": {"A": 4, "B": 14}}, "a slip")]),
+    (10, [called(110.0, "undo"), Undone(110.0, 9, reason="it was right")]),
+    (11, [Done(111.0, {"do": "hit", "found": True}, (), "judge")]),
+]
+WRITTEN = """\
+     @0:01 toss A [judge] ; Ann, judge
+     @0:02 set hider=B long.A=2 long.B=14 middle=4 short.A=0 short.B=1 owed=first situation=null winner=null [judge] \
+; Ann, judge: the table stands so: the sticks had fallen over
+   ! @0:03 Ann, judge: play goes on without what the mat feels: the drums
+   ; played by eye: the judge says what is found
+   ! @0:05 Bo, judge: Red (A) protests, play stands
+   ! @0:06 Ann, judge: the protest is denied, play goes on: nobody saw it
+   ! @0:07 the clock is stopped
+   ! @0:08 the clock runs on: they are back
+   ~ @0:09 set hider=B long.A=4 long.B=14 middle=2 short.A=0 short.B=1 owed=first situation=null winner=null [judge] \
+; Ann, judge: the table stands so: a slip
+   ! @0:10 Ann, judge: taken back: it was right
+  1. @0:11 hit found [judge]
+end
+"""
+
+
+def test_who_said_what_of_the_table_and_why():
+    record = from_journal(BATCHES, {9})
+    text = write(record)
+    assert text.partition("\n\n")[2] == WRITTEN
+    again = read(text.encode())
+    assert (again, again.faults) == (record, [])
+    assert "sleeve" not in text, "the words of a protest are for the judges"
+    assert "protests, play stands: his sleeve" in write(from_journal(BATCHES, {9}, private=True))
+
+
+def test_the_game_goes_on_from_the_table_that_was_set():
+    record = from_journal(BATCHES, {9})
+    out = io.StringIO()
+    as_json(record, out)
+    assert json.loads(out.getvalue().splitlines()[-1])["state"]["long"] == {"A": 6, "B": 14}
+    out = io.StringIO()
+    as_text(record, out)
+    told = out.getvalue()
+    assert told.count("So it stands") == 1
+    assert "(taken back)" in told
+
+
+def test_a_score_sheet_cannot_tell_it():
+    with pytest.raises(RecordError, match="the judge set the table"):
+        list(to_sheet(from_journal(BATCHES, {9})))
+    assert len(list(to_sheet(from_journal(BATCHES, {3, 9, 11})))) == 1, "one that was taken back is in nobody's way"
+    record = from_sheet(b'{"do":"toss","winner":"A"}\n{"do":"set","middle":20}\n', DAKOTA)
+    assert [fault.what for fault in record.faults] == ["a score sheet cannot set the table"]
+
+
+def test_a_table_that_cannot_stand_so_is_refused_with_every_fault():
+    set_so = Move({"do": "set", **SHEET, "middle": 5})
+    with pytest.raises(RecordError, match="entry 1 is not allowed: long and middle add up to 21, not 20"):
+        write(Record("dakota", entries=(set_so,)))
+    text = WRITTEN.replace("middle=4", "middle=5").replace("owed=first situation=null", "owed=third situation=null", 1)
+    (fault, *_) = read(f"Game: dakota\n\n{text}".encode()).faults
+    assert fault.line == 4
+    assert "owed is one of first, second or null, not 'third'" in fault.what
+    assert "long and middle add up to 21" in fault.what
+    with pytest.raises(RecordError, match="does not follow the rules"):
+        from_journal([(1, [OPENED]), (2, [StateSet(1.0, {}, "nothing")])], ())
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_any_table_that_is_set_reads_back_in_every_game(name):
+    options = {"players": "Big Bear,true,Ká"} if name in ("bageswin", "patol") else {}
+    game = registry.game(name, options)
+    chance = random.Random(name)
+    for _ in range(30):
+        states = [game.opening()]
+        for _ in range(chance.randrange(60)):
+            legal = game.legal_actions(states[-1])
+            if not legal:
+                break
+            states.append(game.play(states[-1], chance.choice(legal))[0])
+        entries = [Move({"do": "set", **game.sheet(chance.choice(states))}, by="judge") for _ in range(3)]
+        entries.append(Move({"do": "set", **game.sheet(states[0])}, superseded=True))
+        state = game.restore(game.sheet(chance.choice(states)))
+        entries.append(Move({"do": "set", **game.sheet(state)}))
+        if legal := game.legal_actions(state):
+            action = chance.choice(legal)
+            entries.append(Move(action, game.play(state, action)[1]))
+        record = Record(name, options={key: game.settings[key] for key in options}, entries=tuple(entries))
+        text = write(record)
+        again = read(text.encode())
+        assert (again, again.faults) == (record, [])
+        assert write(again) == text

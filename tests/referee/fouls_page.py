@@ -1,0 +1,144 @@
+"""Writes pi_controller/referee/FOULS.md from the stories in tests/scenarios/foul_*.txt: what follows from each foul.
+
+    python tests/referee/fouls_page.py            # plays the stories, prints a table of them, writes the page
+
+A line of a story that ends in `#!` is where its foul is made; what must follow from it there is what the page says, and
+`pytest tests/referee` plays every one of them. What stands behind `#!` tells two such lines apart.
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.table import Table
+
+from pi_controller.games.dakota_state import HIDER_FOULS, HITTER_FOULS
+from pi_controller.referee.settings import PRESETS, SENSED
+
+ROOT = Path(__file__).parents[2]
+SCENARIOS = ROOT / "tests" / "scenarios"
+PAGE = ROOT / "pi_controller" / "referee" / "FOULS.md"
+OUTCOMES = {"foul": "called", "question": "asked", "action": "counts", "void": "goes on", "commit": "passed over"}
+"""What is said of a foul, by what follows from it first; nothing follows from what is passed over."""
+JUDGE = "called by the judge"
+HEAD = """# The fouls
+
+Made from the stories in [`tests/scenarios/foul_*.txt`](../../tests/scenarios) by `python tests/referee/fouls_page.py`;
+the tests play every line of them. `[referee] preset` chooses a column, `--preset` on the pipe; a line in
+`[referee.fouls]` (`--foul KIND=MODE`) prevails over it.
+
+"""
+MEANING = """
+*called*: settled by itself; *asked*: the table waits for the judge's answer; *counts*: it is the hit; *goes on*: play
+goes on with the bead where it lies now; *passed over*: nothing follows. What is not sensed, and what is passed over,
+the judge can enter at any moment, and take back what was called. Where the mat is in doubt it asks and does not call:
+hands that were not all felt, a reading that does not decide, a sensor out of order make any foul a question.
+
+An early hit is felt from ready on, with no hand under a pad: while hands hide, they shake pads as light strokes do.
+
+## What the modes mean
+
+| `[referee.fouls]` | what it is; what is special about a mode |
+| --- | --- |
+"""
+
+
+class Made(NamedTuple):
+    """A foul made in a story: at a table of which preset, what was done, what followed, and what tells it apart."""
+
+    preset: str
+    line: str
+    outcome: str
+    label: str
+
+
+def made(text):
+    """Return the fouls of a story that are marked; tables that are set up further by a line `foul` are left out."""
+    found, preset, further = [], "home", False
+    for line in text.splitlines():
+        said, mark, label = line.partition("#!")
+        words = said.split()
+        if words[:1] == ["preset"]:
+            preset, further = words[1], False
+        elif words[:1] == ["foul"]:
+            further = True
+        elif mark and not further:
+            does, _, follows = (part.strip() for part in said.partition("->"))
+            first = follows.split()[:1]
+            outcome = JUDGE if does.startswith("judge") else OUTCOMES[first[0]] if first else "passed over"
+            found.append(Made(preset, does, outcome, label.strip()))
+    return found
+
+
+def stories():
+    """Return (name, the rule in a line, its fouls made) of every story: those of the settings first, in their order."""
+    order = [*SENSED, *HIDER_FOULS, *HITTER_FOULS]
+    names = sorted(
+        (path.stem.removeprefix("foul_") for path in SCENARIOS.glob("foul_*.txt")),
+        key=lambda name: (order.index(name) if name in order else len(order), name),
+    )
+    texts = {name: (SCENARIOS / f"foul_{name}.txt").read_text("utf-8") for name in names}
+    return [(name, text.partition("\n")[0].removeprefix("#").strip(), made(text)) for name, text in texts.items()]
+
+
+def page():
+    """Return the page."""
+    lines = [f"* **{preset}**: {about}" for preset, about in PRESETS.items()]
+    lines += [
+        "",
+        f"| foul | noticed by | {' | '.join(PRESETS)} | the rule |",
+        f"| {'--- | ' * (len(PRESETS) + 3)}".rstrip(),
+    ]
+    for name, rule, fouls in stories():
+        link = f"[`{name}`](../../tests/scenarios/foul_{name}.txt)"
+        lines.append(f"| {link} | {noticed_by(name)} | {' | '.join(outcomes(fouls))} | {rule} |")
+    modes = [f"| `{kind}` | {sensed.about} |" for kind, sensed in SENSED.items()]
+    return HEAD + "\n".join(lines) + "\n" + MEANING + "\n".join(modes) + "\n"
+
+
+def noticed_by(name):
+    """Return who notices the foul `name`."""
+    return "the clock" if name == "time" else "the mat" if name in SENSED else "the judge"
+
+
+def outcomes(fouls):
+    """Return what follows in each preset, in their order."""
+    return [_told([foul for foul in fouls if foul.preset == preset or foul.outcome == JUDGE]) for preset in PRESETS]
+
+
+def main():
+    """Play every story, print what came of it, and write the page where all passed; return the exit status."""
+    from test_scenarios import Scene, steps, test_scenario
+
+    told = Table("story", "noticed by", *PRESETS, "steps", "")
+    failed = []
+    for name, _, fouls in stories():
+        path = SCENARIOS / f"foul_{name}.txt"
+        with tempfile.TemporaryDirectory() as folder:
+            scene = Scene(Path(folder) / "journal.sqlite")
+            try:
+                test_scenario(path, scene)
+            except AssertionError as error:
+                failed.append(f"{name}: {error}")
+            finally:
+                scene.journal.close()
+        played = sum(bool(happens) for _, happens, *_ in steps(path.read_text("utf-8")))
+        verdict = "failed" if failed and failed[-1].startswith(f"{name}: ") else "passed"
+        told.add_row(path.name, noticed_by(name), *outcomes(fouls), str(played), verdict)
+    Console(width=None if sys.stdout.isatty() else 160).print(told)
+    print(f"{told.row_count - len(failed)} of {told.row_count} stories passed", *failed, sep="\n")
+    if not failed:
+        PAGE.write_text(page(), "utf-8")
+    return 1 if failed else 0
+
+
+def _told(fouls):
+    if len({foul.outcome for foul in fouls}) == 1:
+        return fouls[0].outcome
+    return "; ".join(f"{foul.label}: {foul.outcome}" if foul.label else foul.outcome for foul in fouls)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,39 @@
+"""The page of the fouls says what the stories say, and every foul has one."""
+
+import pytest
+from fouls_page import JUDGE, PAGE, page, stories
+
+from pi_controller.games.dakota_state import HIDER_FOULS, HITTER_FOULS
+from pi_controller.referee.settings import BEAD_FOULS, PASS_FOULS, PRESETS, SENSED, RefereeSettings, preset_modes
+
+BY_MODE = {"automatic": "called", "ask": "asked", "off": "passed over"}
+
+
+def test_the_page_is_up_to_date():
+    assert PAGE.read_text("utf-8") == page(), "run python tests/referee/fouls_page.py"
+
+
+def test_every_foul_of_chapter_12_has_a_story_and_every_setting_in_every_preset():
+    told = {name: fouls for name, _, fouls in stories()}
+    assert set(told) == {*SENSED, *HIDER_FOULS, *HITTER_FOULS, "not_shown"}
+    for name in SENSED:
+        assert {foul.preset for foul in told[name]} == set(PRESETS), name
+    for name in {*told} - {*SENSED}:
+        assert {foul.outcome for foul in told[name]} == {JUDGE}, name
+    assert {foul.label for foul in told["outside_help"]} == {"hiders", "hitters"}
+
+
+@pytest.mark.parametrize("name", [*PASS_FOULS, *BEAD_FOULS, "time", "rehide", "double_tap", "no_throw", "early_hit"])
+def test_what_is_automatic_is_called_and_what_is_ask_is_asked(name):
+    (fouls,) = (fouls for told, _, fouls in stories() if told == name)
+    for foul in fouls:
+        assert foul.outcome == BY_MODE[RefereeSettings(preset=foul.preset).mode(name)], foul
+
+
+def test_a_preset_is_what_its_line_says():
+    home, tournament, demo = (preset_modes(name) for name in ("home", "tournament", "demo"))
+    assert "ask" not in demo.values(), "visitors are not stopped"
+    assert set(tournament.values()) - {"ask"} == {tournament["two_struck"]}, "no foul costs a stick unasked"
+    assert {kind: RefereeSettings().mode(kind) for kind in SENSED} == home
+    said = RefereeSettings(fouls={"no_bead": "off"}, preset="tournament")
+    assert (said.mode("no_bead"), said.mode("two_beads")) == ("off", "ask")

@@ -1,0 +1,43 @@
+"""The list of all ways out of a table (`channels.py`) is complete: what the program has and the list has not, fails."""
+
+import tables
+from channels import COMMANDS, OBSERVERS, PUBLIC, SECTIONS, SIGNED_IN, STATIC, STREAMS, WRITTEN, kinds
+from outside import Outside
+
+from pi_controller.table.settings import Settings
+
+
+def written(path):
+    return WRITTEN.get(path, path)
+
+
+def test_every_way_out_is_on_the_list(tmp_path):
+    seen = {}
+
+    def look(table):
+        seen["routes"] = table.web.paths
+        seen["observers"] = {type(one).__mro__[-2].__name__ for one in table.daemon.observers}
+        seen["files"] = {path.name: kinds(path) for path in table.folder.glob("*/**/*")}
+
+    Outside(tmp_path).play([(0.5, look)], 0.6)
+    assert seen["routes"] == {written(path) for path in (*PUBLIC, *SIGNED_IN, *STREAMS, *STATIC, *COMMANDS)}
+    assert seen["observers"] == OBSERVERS
+    assert "" not in seen["files"].values(), seen["files"]
+
+
+def test_every_section_of_the_settings_was_looked_through():
+    assert set(Settings.model_fields) == set(SECTIONS)
+
+
+def test_all_pages_are_answered_to_those_who_may_see_them(tmp_path):
+    """A page that answers an error to everybody would be the same for all places, and prove nothing."""
+    answers = {}
+
+    def look(table):
+        for path in (*PUBLIC, *SIGNED_IN):
+            for role in ("", "scorekeeper", "judge", "head"):
+                answers[path, role] = table.web.get(path, role)[0][:3]
+
+    Outside(tmp_path).play([(tables.HIT_T, look)], tables.HIT_T + 0.1)
+    good = {path for (path, _), status in answers.items() if status == b"200"}
+    assert good == {*PUBLIC, *SIGNED_IN} - {"/judge/hit/1.svg"}  # which is there after a hit: `test_sensors.py`

@@ -1,0 +1,85 @@
+"""All that leaves a running table, to the byte and the moment, is the same for all places until a hit shows the bead.
+
+`run.main` itself plays on virtual time; `channels.py` lists what is watched.
+"""
+
+import pytest
+import tables
+from channels import CHANNELS, difference
+from people import strikes
+
+from pi_controller.referee.judge import JudgeAction, JudgeClock, JudgeProtest, JudgeSet, JudgeUndo
+from pi_controller.table.table import Table
+
+pytestmark = pytest.mark.timeout(400)  # whole tables, four times; a machine may have much else to do
+CUT_T = tables.READY_T + 0.8
+"""The program is killed while the bead is sealed."""
+SAID = {
+    "nothing": [],
+    "words": [
+        (CUT_T, lambda table: table.judge(JudgeClock(0.0, running=False), "judge")),
+        (CUT_T, lambda table: table.judge(JudgeProtest(0.0, by="B", text="a hand came twice"), "judge")),
+        (CUT_T, lambda table: table.judge(JudgeAction(0.0, {"do": "toss", "winner": "A"}), "scorekeeper")),
+        (CUT_T, lambda table: table.judge(JudgeSet(0.0, {}, reason="to see what is told"), "judge")),
+        (CUT_T, lambda table: table.lines.put("found 7")),
+    ],
+    "undo": [(CUT_T, lambda table: table.judge(JudgeUndo(0.0), "scorekeeper"))],
+    "two pads": list(strikes(CUT_T, 2, also=3)),
+    "unplugged": [(CUT_T, lambda table: table.mat.unplug()), (CUT_T + 0.3, lambda table: table.mat.plug())],
+}
+
+
+def alike(told, end):
+    """Fail with what first tells two of the tables apart."""
+    first, *others = [one.until(end) for one in told]
+    for other in others:
+        assert difference(first, other) == ""
+
+
+def test_a_short_game_is_the_same_until_the_hit_that_shows_the_bead(tmp_path):
+    told = [tables.game(tmp_path, pad) for pad in (1, 2, 3, 4)]
+    alike(told, tables.LAST_HIT_T)
+    alike(told[1:], tables.LAST_HIT_T + 1.5)  # pad 1 was hit and missed
+    for one in told[1:]:
+        assert b'"game"' in one.of("row")[-2]
+    assert difference(told[1].until(tables.GAME_END_T), told[2].until(tables.GAME_END_T))
+    seen = {channel for _, channel, _ in told[1].until(tables.LAST_HIT_T + 1.5)}
+    assert seen == set(CHANNELS) - {"crash"}
+
+
+@pytest.mark.parametrize("said", SAID.values(), ids=SAID)
+def test_a_hide_is_the_same_whatever_is_said_meanwhile(said, tmp_path):
+    told = [tables.hide(tmp_path, pad, also=said) for pad in (1, 2, 3, 4)]
+    assert any(b'"kind":"commit"' in row for row in told[0].of("row"))
+    alike(told, tables.HIT_T)
+
+
+def test_a_table_killed_while_the_bead_is_sealed_comes_back_the_same(tmp_path):
+    told = [tables.hide(tmp_path, pad, kills=(CUT_T,), end=tables.HIT_T + 2.0) for pad in (1, 2, 3, 4)]
+    assert any(b'"kind":"void"' in row for row in told[0].of("row"))
+    alike(told, tables.HIT_T + 2.0)
+
+
+def test_a_program_that_fails_leaves_the_same_behind(tmp_path, monkeypatch):
+    def fails(self, t):
+        if self.story.commit is not None:
+            raise RuntimeError("something else went wrong")
+        return real(self, t)
+
+    real = Table.tick
+    monkeypatch.setattr(Table, "tick", fails)
+    told = [tables.hide(tmp_path, pad) for pad in (1, 2, 3, 4)]
+    assert len(told[0].of("crash")) == 1
+    alike(told, tables.HIT_T)
+
+
+def test_the_marked_ball_is_under_any_pad(tmp_path):
+    told = [tables.balls(tmp_path, pad) for pad in (1, 2, 3, 4)]
+    assert any(b'"kind":"commit"' in row for row in told[0].of("row"))
+    alike(told, tables.HIT_T + 1.0)
+
+
+def test_the_bones_are_in_any_hands(tmp_path):
+    told = [tables.bones(tmp_path, pads) for pads in ((1, 3), (1, 4), (2, 3), (2, 4))]
+    assert any(b'"kind":"commit"' in row for row in told[0].of("row"))
+    alike(told, tables.HIT_T)

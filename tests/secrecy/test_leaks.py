@@ -1,0 +1,176 @@
+"""The comparison can fail: a leak planted in each way out of a table is seen, and seen there first."""
+
+import logging
+
+import pytest
+import tables
+from channels import CHANNELS, difference
+from msgspec.structs import replace
+from people import strikes
+
+from pi_controller import daemon, run
+from pi_controller.link.board_strip import BoardStrip
+from pi_controller.recording.recorder import Recorder
+from pi_controller.referee import sealed
+from pi_controller.referee.judge import JudgeClock
+from pi_controller.table import backup, review
+from pi_controller.table.journal import Journal
+from pi_controller.table.table import Table
+from pi_controller.voice import voice
+from pi_controller.web import app, sse
+
+PADS = (2, 3)
+HIT_ME_T = tables.READY_T + 0.9
+"""Pad 1 is hit; what is watched goes on until its samples are kept."""
+
+
+class Peek:
+    """Knows where the bead lies: what a careless programmer might get hold of."""
+
+    def __init__(self, monkeypatch):
+        self.pad = 0
+        self.put = monkeypatch.setattr
+        real = sealed.commitment
+
+        def commitment(game, hide, pad, nonce):
+            self.pad = pad
+            return real(game, hide, pad, nonce)
+
+        self.put(sealed, "commitment", commitment)
+
+    def after(self, where, name, change):
+        """Let `name` of `where` return what `change` makes of its result and the pad."""
+        real = getattr(where, name)
+        self.put(where, name, lambda *args, **kwargs: change(real(*args, **kwargs), self.pad))
+
+    def before(self, where, name, do):
+        """Let `do(pad, *args)` be done before the method `name` of `where`."""
+        real = getattr(where, name)
+
+        def first(*args, **kwargs):
+            do(self.pad, *args)
+            return real(*args, **kwargs)
+
+        self.put(where, name, first)
+
+
+def light(peek):
+    peek.after(daemon, "frame", lambda lit, pad: [(pad, 0, 0), *lit[1:]])
+
+
+def wire(peek):
+    real = BoardStrip.show
+    peek.put(BoardStrip, "show", lambda self, lit: real(self, [(40 * peek.pad, 0, 0), *lit[1:]]))
+
+
+def page(peek):
+    peek.after(app, "page", lambda text, pad: text + " " * pad)
+
+
+def stream(peek):
+    peek.after(sse, "event", lambda sent, pad: sent + b":\n" * pad)
+
+
+def answer(peek):
+    peek.after(Table, "command", lambda ruled, pad: ruled._replace(seq=ruled.seq + pad))
+
+
+def terminal(peek):
+    peek.after(run, "render_text", lambda text, pad: text + " " * pad)
+
+
+def log(peek):
+    peek.before(Journal, "append", lambda pad, *_: logging.debug("sealed: %d", pad))
+
+
+def service(peek):
+    peek.after(run, "condition", lambda line, pad: f"{line} ({pad})")
+
+
+def file(peek):
+    peek.before(
+        Journal, "append", lambda pad, journal, _: journal.path.with_name("j.sqlite.hits-new").write_bytes(bytes(pad))
+    )
+
+
+def row(peek):
+    real = Journal.append
+
+    def append(self, facts):
+        return real(self, [replace(fact, t=fact.t + peek.pad * 1e-3) for fact in facts])
+
+    peek.put(Journal, "append", append)
+
+
+def copy(peek):
+    real = backup.Backup.stepped
+
+    def stepped(self, t, table, armed):
+        if peek.pad != PADS[0]:
+            real(self, t, table, armed)
+
+    peek.put(backup.Backup, "stepped", stepped)
+
+
+def hit(peek):
+    peek.after(review, "_row", lambda kept, pad: (*kept[:6], kept[6] + pad, *kept[7:]))
+
+
+def recording(peek):
+    peek.before(Recorder, "stepped", lambda pad, recorder, *_: pad and recorder._release())
+
+
+def spoken(peek):
+    peek.after(voice, "news", lambda new, pad: new._replace(sentence=f"{new.sentence} {pad}") if pad else new)
+
+
+def crash(peek):
+    def fails(pad, *_):
+        if pad:
+            raise RuntimeError(f"pad {pad} is out of order")
+
+    peek.before(Table, "tick", fails)
+
+
+LEAKS = {
+    "light": light,
+    "wire": wire,
+    "page": page,
+    "stream": stream,
+    "answer": answer,
+    "terminal": terminal,
+    "log": log,
+    "service": service,
+    "file": file,
+    "row": row,
+    "copy": copy,
+    "hit": hit,
+    "recording": recording,
+    "voice": spoken,
+    "crash": crash,
+}
+
+
+def told(folder):
+    """Return what left the tables, with a hit that misses and a word that is said in it."""
+    also = [
+        *strikes(HIT_ME_T, 1),
+        (HIT_ME_T + 0.3, lambda table: table.judge(JudgeClock(0.0, running=False), "judge")),
+    ]
+    end = HIT_ME_T + 1.2
+    return [tables.hide(folder, pad, also=also, end=end).until(end) for pad in PADS]
+
+
+@pytest.mark.parametrize("channel", CHANNELS)
+def test_a_leak_in_each_channel_is_seen(channel, tmp_path, monkeypatch):
+    LEAKS[channel](Peek(monkeypatch))
+    one, other = told(tmp_path)
+    left = [[entry for entry in entries if entry[1] == channel] for entries in (one, other)]
+    assert left[0]
+    assert difference(*left)
+
+
+def test_without_a_leak_nothing_is_seen(tmp_path):
+    one, other = told(tmp_path)
+    assert difference(one, other) == ""
+    assert {channel for _, channel, _ in one} == set(CHANNELS) - {"crash"}

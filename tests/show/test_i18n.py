@@ -1,0 +1,193 @@
+"""A language nobody speaks shows what escaped gettext: on the terminal, on every page, on the judge's console."""
+
+from __future__ import annotations
+
+import itertools
+
+import httpx
+import msgspec
+import pytest
+from phases import NOW, PHASES, PLAYERS, TEAMS
+from played import view_of
+from pseudo import CODE, OPEN, SHUT, escaped, escaped_of_page, use
+
+from pi_controller.errors import SettingsError
+from pi_controller.games import registry
+from pi_controller.mat.events import SensorFault
+from pi_controller.show import i18n, phrases
+from pi_controller.show.odds_bar import OddsBar
+from pi_controller.show.terminal import render_text
+from pi_controller.show.words import GAME_WORDS, word
+from pi_controller.table.view import Asked
+from pi_controller.web import console_page
+from pi_controller.web.address import Pages
+from pi_controller.web.board import board
+from pi_controller.web.check_page import SEALED, check_page
+from pi_controller.web.console_play import play as offered
+from pi_controller.web.feed import Feed
+from pi_controller.web.judge_state import fouls
+from pi_controller.web.page import page, waiting
+from pi_controller.web.public_pages import find_page
+from pi_controller.web.server import WebServer
+from pi_controller.web.strip import overlay
+
+CALLED = " ".join(f"{known.shown} {known.sounds}" for known in GAME_WORDS["dakota"].values() if known.sounds)
+TYPED = " ".join([*TEAMS.values(), *PLAYERS.values(), *PHASES["wide"].teams.values(), "Team A"])
+KNOWN = set(escaped(f"{TYPED} {CALLED} Hampa Apena, Slahal, Pa-tol, SHA-256"))
+"""Names as people typed them, the games' own names and words with their sounds, and the name of a standard."""
+
+
+@pytest.fixture(autouse=True)
+def language(tmp_path):
+    yield use(tmp_path)
+    i18n._OWN.clear()
+    i18n.catalogue.cache_clear()
+
+
+VIEWS = [pytest.param(msgspec.structs.replace(view, note=""), id=name) for name, view in PHASES.items()]
+"""All phases, without the host's own note, which is English."""
+
+
+def strange(words):
+    return sorted(set(words) - KNOWN)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_no_sentence_of_the_terminal_escapes(view, language):
+    said = render_text(view, 300, language=language)
+    assert strange(escaped(said)) == []
+    assert OPEN in said
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_no_sentence_of_the_pages_escapes(view, language):
+    more = {"find": "", "event": "", "words": ""}
+    for content, frame in (
+        (board(view, language), "frame"),
+        (board(view, language), "room"),
+        (overlay(view, language), "overlay"),
+    ):
+        html = page(content, language=language, as_of="12:34", t=NOW, frame=frame, pieces=more)
+        assert strange(escaped_of_page(html)) == [], frame
+        assert f'lang="{CODE}"' in html
+    assert strange(escaped_of_page(check_page(view, language))) == []
+
+
+def test_no_sentence_of_the_pages_without_a_table_escapes(language):
+    found = ["http://192.0.2.7:8080"]
+    for html in (
+        waiting(language).replace("<title>Moccasin Mat</title>", ""),
+        check_page(None, language),
+        find_page(found, Pages(), language),
+        find_page([], Pages(), language),
+        console_page.sign_in(language),
+    ):
+        assert strange(escaped_of_page(html)) == []
+        assert OPEN in html
+
+
+def test_the_pages_are_served_in_the_language_of_the_settings(view, language):
+    feed = Feed()
+    server = WebServer(feed, port=0, language=language)
+    server.start()
+    try:
+        with httpx.Client(base_url=server.url, timeout=20, trust_env=False) as web:
+            for path in ("/", "/room"):
+                assert f"{OPEN}The table is starting{SHUT}" in web.get(path).text
+            feed.publish(view())
+            for path in ("/", "/room", "/overlay", "/check", "/find"):
+                html = web.get(path).text
+                assert f'lang="{CODE}"' in html
+                assert strange(escaped_of_page(html)) == [], path
+    finally:
+        server.stop()
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_no_sentence_of_the_console_escapes(view, language):
+    """All but the fields of "Set the table": those are the score sheet's own keys."""
+    game = registry.game(view.game)
+    state = game.opening()
+    legal = game.legal_actions(state)
+    content = console_page.console(view, legal, language, sets=True, options=game.settings)
+    html = console_page.page(view, content, language, as_of="12:34")
+    assert strange(escaped_of_page(html)) == []
+    said = [
+        content.off,
+        *content.facts,
+        *itertools.chain.from_iterable(_said(part) for part in (content.play, content.question)),
+    ]
+    assert strange(word for text in said if text for word in escaped(text)) == []
+    assert strange(word for one in fouls(view.game, language) for word in escaped(one["label"])) == []
+
+
+def _said(part):
+    """Return every label and title in a part of the console, however deep."""
+    if isinstance(part, (tuple, list)):
+        for one in part:
+            yield from _said(one)
+    elif hasattr(part, "__struct_fields__"):
+        for name in part.__struct_fields__:
+            value = getattr(part, name)
+            if name in {"label", "title", "why", "hint", "off"} and isinstance(value, str):
+                yield value
+            yield from _said(value)
+
+
+@pytest.mark.parametrize("name", sorted(registry.names()))
+def test_no_button_of_any_game_escapes(name, language):
+    game = registry.game(name)
+    state, labels = game.opening(), []
+
+    for turn in range(12):
+        legal = game.legal_actions(state)
+        if not legal:
+            break
+        view = view_of(name, game.sheet(state)) if name != "dakota" else PHASES["toss" if turn == 0 else "hit"]
+        labels += _said(offered(view, legal, language, game.settings))
+        state, _ = game.play(state, legal[turn % len(legal)])
+    assert labels
+    assert strange(word for text in labels for word in escaped(text)) == []
+
+
+def test_no_question_foul_choice_fault_or_chance_escapes(view, language):
+    said = [phrases.question(Asked(about, (), (2, 3)), language) for about in phrases.QUESTIONS]
+    said += [phrases.foul(kind, language) for kind in phrases.FOULS]
+    said += [phrases.choice(one, language) for one in phrases._CHOICES]
+    said.append(phrases.choice("3", language))
+    said.append(
+        phrases.faults(view(faults=(SensorFault("disc", 2, "dead"), SensorFault("strip", 3, "dead", 1))), language)
+    )
+    for game, words in GAME_WORDS.items():
+        for call in words:
+            known = word(call, language, game)
+            said += [known.meaning, known.literal, known.source, "" if known.sounds else known.shown]
+    chances = OddsBar(registry.game("dakota")).of(view())
+    said.append(render_text(view(), 300, language=language, chances=chances))
+    assert strange(word for text in said for word in escaped(text)) == []
+
+
+def test_a_sentence_that_escaped_would_be_found(view, language, monkeypatch):
+    """The comparison can fail."""
+    monkeypatch.setattr(phrases, "sentence", lambda view, language="en": "Plain English")
+    assert {"Plain", "English"} <= set(strange(escaped(render_text(view(), 300, language=language))))
+    html = page(board(view(), language), language=language, as_of="")
+    assert {"Plain", "English"} <= set(strange(escaped_of_page(html)))
+    assert strange(escaped_of_page('<p title="Odd one">x</p><code>not this</code>')) == ["Odd", "one"]
+
+
+def test_seals_are_checked_in_each_game_that_has_one():
+    assert set(SEALED) <= set(registry.names())
+
+
+def test_where_there_is_no_catalogue_or_no_sentence_english_is_shown(view):
+    for code in ("en", "fr", "xx-YY", "dak", "oj"):
+        assert phrases.sentence(view(), code) == "First hit: Long Hollow"
+    assert phrases.sentence(view(), f"{CODE}-US") == f"{OPEN}First hit: Long Hollow{SHUT}", "without its region"
+
+
+@pytest.mark.parametrize("code", ["", "e", "../dak", "en fr", "dak.mo", "123"])
+def test_what_is_no_language_is_told(code):
+    with pytest.raises(SettingsError, match="no language code") as caught:
+        i18n.chosen(code)
+    assert "dak" in caught.value.todo

@@ -1,0 +1,149 @@
+"""The list of all sentences and the catalogues: up to date with the sources, shipped, and with nothing made up."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import polib
+import pytest
+
+from pi_controller.errors import UsageError
+from pi_controller.show import extract
+from pi_controller.show.catalogue_file import AUTHORITY, read
+from pi_controller.show.extract import TEMPLATE, outdated, sentences, sources, template
+from pi_controller.show.i18n import LOCALES
+from pi_controller.show.words import GAME_WORDS, word
+
+ROOT = Path(__file__).parents[2]
+SEEDS_OWN = {"oj": {"Bageswin (Fish Game)": "Bageswin"}}
+"""What a source itself gives in a language for one of our sentences, and nothing else. DGR-13, page 3."""
+CATALOGUES = sorted(LOCALES.glob("*.po"))
+
+
+def test_the_list_and_the_catalogues_are_what_the_sources_say():
+    found = [path.name for path in outdated()]
+    assert not found, "run: python -m pi_controller.show.extract"
+
+
+def test_a_new_sentence_and_one_that_is_gone_are_out_of_date(tmp_path, monkeypatch, capsys):
+    """The comparison can fail, and what was filled in is kept when it is brought up to date."""
+    for path in (TEMPLATE, LOCALES / "oj.po"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    monkeypatch.setattr(extract, "LOCALES", tmp_path)
+    monkeypatch.setattr(extract, "TEMPLATE", tmp_path / TEMPLATE.name)
+    assert extract.main(["--check"]) == 0
+    made = template()
+    made.append(polib.POEntry(msgid="A sentence that is new."))
+    made.remove(made.find("Bageswin (Fish Game)"))
+    monkeypatch.setattr(extract, "template", lambda: made)
+    assert extract.main(["--check"]) == 1
+    assert capsys.readouterr().out == f"out of date: {TEMPLATE.name}\nout of date: oj.po\n"
+    assert "A sentence that is new." not in (tmp_path / "oj.po").read_text("utf-8"), "--check writes nothing"
+    assert extract.main([]) == 0
+    brought = polib.pofile(str(tmp_path / "oj.po"))
+    assert brought.find("A sentence that is new.").msgstr == ""
+    (kept,) = brought.obsolete_entries()
+    assert (kept.msgid, kept.msgstr) == ("Bageswin (Fish Game)", "Bageswin")
+    assert extract.main(["--check"]) == 0
+    with pytest.raises(UsageError, match="--chek"):
+        extract.main(["--chek"])
+
+
+def test_the_command_is_there():
+    done = subprocess.run(
+        [sys.executable, "-m", "pi_controller.show.extract", "--check"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_sentences_are_found_wherever_they_stand():
+    source = """
+text("one"); self.text("two" " joined"); catalogue(l).gettext("three"); mark("four")
+f"{text('in an f-string')} {x}"
+plural("{n} stick", "{n} sticks", n); catalogue(l).ngettext("pad", "pads", 2)
+text(value); text(f"{x}"); print("not one"); other.context("nor this")
+{"key": mark("five"), **{k: lambda: text("six")}}
+"""
+    assert list(sentences(source)) == [
+        ("one", ""),
+        ("two joined", ""),
+        ("three", ""),
+        ("four", ""),
+        ("in an f-string", ""),
+        ("{n} stick", "{n} sticks"),
+        ("pad", "pads"),
+        ("five", ""),
+        ("six", ""),
+    ]
+
+
+def test_gettext_goes_by_no_name_that_the_list_does_not_know():
+    """`say = catalogue(language).gettext` would hide every `say("...")` from the list."""
+    for path in sources():
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if not isinstance(node, ast.Assign):
+                continue
+            target = node.targets[0]
+            many = isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple)
+            pairs = zip(target.elts, node.value.elts, strict=True) if many else [(target, node.value)]
+            for target, value in pairs:
+                kind = value.attr if isinstance(value, ast.Attribute) else ""
+                if kind in {"gettext", "ngettext"}:
+                    known = extract.ONE if kind == "gettext" else extract.MANY
+                    assert target.id in known, f"{path.name}, line {node.lineno}"
+
+
+def test_every_english_sentence_can_be_filled_in():
+    for entry in template():
+        for said in filter(None, (entry.msgid, entry.msgid_plural)):
+            assert said == said.strip() or said == " and ", said
+            names = re.findall(r"\{([^{}]*)\}", said)
+            assert all(name.isidentifier() for name in names), said
+            assert said.count("{") == said.count("}") == len(names), said
+
+
+@pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.stem)
+def test_nothing_is_translated_but_what_a_source_says_itself(path):
+    """The catalogues are their speakers': until they fill them, with their name, nothing else stands in them."""
+    found = read(path)
+    assert not found.faults
+    if found.header[AUTHORITY]:
+        pytest.skip(f"filled by the word of {found.header[AUTHORITY]}")
+    said = {
+        entry.msgid: entry.msgstr
+        for entry in polib.pofile(str(path))
+        if entry.msgstr or any(entry.msgstr_plural.values())
+    }
+    assert said == SEEDS_OWN.get(path.stem, {})
+
+
+def test_both_languages_of_the_games_have_a_catalogue_with_every_sentence():
+    assert [path.stem for path in CATALOGUES] == ["dak", "oj"]
+    wanted = [entry.msgid for entry in template()]
+    for path in CATALOGUES:
+        catalogue = polib.pofile(str(path))
+        assert [entry.msgid for entry in catalogue] == wanted
+        assert catalogue.metadata["Language"] == path.stem
+        assert "LANGUAGES.md" in catalogue.header
+
+
+def test_words_that_are_the_games_own_are_in_no_list():
+    listed = {entry.msgid for entry in template()}
+    own = {known.shown for known in GAME_WORDS["dakota"].values() if known.sounds}
+    assert own
+    assert not own & listed
+    assert not {"Hampa Apena", "Slahal", "Pa-tol"} & listed
+    assert {word(call).shown for call in ("it_stays", "foul", "game")} <= listed
+
+
+def test_the_catalogues_and_their_page_are_in_the_package():
+    """Hatchling packs every file there that git does not ignore. Catalogues are read as `.po`, none is compiled."""
+    ignored = subprocess.run(
+        ["git", "check-ignore", *map(str, LOCALES.iterdir())], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert ignored.stdout == ""
+    assert {path.name for path in LOCALES.iterdir()} == {TEMPLATE.name, "LANGUAGES.md", "dak.po", "oj.po"}

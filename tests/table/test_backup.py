@@ -1,0 +1,173 @@
+"""The copy on the stick: whole, proven, made without holding up the game, and a stick that fails is said once."""
+
+import logging
+import shutil
+import sqlite3
+import threading
+from contextlib import closing
+
+import pytest
+
+from pi_controller.referee.facts import Opened, Ready
+from pi_controller.run import backup
+from pi_controller.table import backup as module
+from pi_controller.table.backup import Backup, BackupError, copy_of
+from pi_controller.table.journal import Journal
+from pi_controller.table.settings import Settings
+from pi_controller.table.verify import verdict
+
+OPENED = Opened(0.0, "dakota", "1", "booklet", {}, {"A": "Red", "B": "Blå"})
+
+
+@pytest.fixture
+def stick(tmp_path):
+    folder = tmp_path / "stick"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def table(tmp_path, play_on):
+    with Journal(tmp_path / "table.sqlite") as journal:
+        yield play_on(journal, 10)
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_copy_is_the_journal(table, stick):
+    copy = copy_of(table.journal.path, stick)
+    assert verdict(copy).whole
+    with Journal(copy, read_only=True) as kept:
+        assert kept.head == table.journal.head
+        assert list(kept.rows()) == list(table.journal.rows())
+    assert names(stick) == [f"table-{table.journal.meta.epoch[:8]}.sqlite"]
+    table.journal.append([Ready(99.0)])
+    assert copy_of(table.journal.path, stick) == copy
+    assert verdict(copy).head == table.journal.head[1]
+    shutil.copy(copy, stick / "go_on.sqlite")
+    with Journal(stick / "go_on.sqlite") as journal:  # the stick put into another table
+        journal.append([Ready(100.0)])
+
+
+def test_two_journals_have_two_copies(table, stick, tmp_path):
+    (tmp_path / "other").mkdir()
+    with Journal(tmp_path / "other" / "table.sqlite") as other:
+        other.append([OPENED])
+        copies = {copy_of(table.journal.path, stick), copy_of(other.path, stick)}
+    assert len(copies) == 2
+
+
+def test_a_copy_that_holds_more_stays(table, stick, tmp_path):
+    shutil.copytree(tmp_path, tmp_path.with_name("before"))
+    table.journal.append([Ready(99.0)])
+    copy = copy_of(table.journal.path, stick)
+    held = copy.read_bytes()
+    with Journal(tmp_path.with_name("before") / "table.sqlite") as older:
+        second = copy_of(older.path, stick)
+    assert copy.read_bytes() == held
+    assert second.name == copy.name.replace(".sqlite", "-2.sqlite")
+
+
+def test_a_torn_copy_is_replaced(table, stick):
+    copy = copy_of(table.journal.path, stick)
+    copy.write_bytes(copy.read_bytes()[:5000])
+    assert copy_of(table.journal.path, stick) == copy
+    assert verdict(copy).whole
+
+
+def test_a_stick_that_gives_back_something_else_is_not_trusted(table, stick, monkeypatch):
+    copy = copy_of(table.journal.path, stick)
+    before = copy.read_bytes()
+    table.journal.append([Ready(99.0)])
+
+    def lying(path):
+        path.write_bytes(before)
+
+    monkeypatch.setattr(module.file, "sync", lying)
+    with pytest.raises(BackupError, match="is not what was written"):
+        copy_of(table.journal.path, stick)
+    assert copy.read_bytes() == before
+
+
+def test_a_journal_that_is_not_whole_replaces_no_copy(table, stick):
+    copy = copy_of(table.journal.path, stick)
+    before = copy.read_bytes()
+    with closing(sqlite3.connect(table.journal.path)) as db, db:
+        db.execute("INSERT INTO facts VALUES (?, 999, 0, 'ready', '{}', '')", (table.journal.seq + 1,))
+    with pytest.raises(BackupError, match="whole only up to record"):
+        copy_of(table.journal.path, stick)
+    assert copy.read_bytes() == before
+
+
+def settle(keeper):
+    assert keeper._done.wait(20)
+
+
+def test_it_goes_on_while_the_game_is_played(table, stick):
+    keeper = Backup(table.journal.path, stick, every_s=60.0)
+    keeper.stepped(0.0, table, armed=False)
+    settle(keeper)
+    (name,) = names(stick)
+    first = verdict(stick / name).records
+    table.journal.append([Ready(1.0)])
+    keeper.stepped(59.0, table, armed=False)
+    settle(keeper)
+    assert verdict(stick / name).records == first == table.journal.seq - 1
+    keeper.stepped(60.0, table, armed=False)
+    settle(keeper)
+    assert verdict(stick / name).records == first + 1
+    table.journal.append([Ready(61.0)])
+    keeper.stepped(61.0, table, armed=False)
+    keeper.close()
+    assert verdict(stick / name).records == first + 2  # what was new when the table stopped
+    assert names(stick) == [name]
+
+
+def test_a_slow_stick_does_not_hold_up_the_game(table, stick):
+    gate, began, copied = threading.Event(), threading.Event(), []
+
+    def slow(journal, folder):
+        began.set()
+        assert gate.wait(20)
+        copied.append(journal)
+        return copy_of(journal, folder)
+
+    keeper = Backup(table.journal.path, stick, every_s=1.0, copy=slow)
+    for t in range(100):  # each of these steps would wait for ever, were it to wait at all
+        keeper.stepped(float(t), table, armed=False)
+        table.journal.append([Ready(float(t))])
+    assert began.wait(20)
+    assert not copied
+    gate.set()
+    keeper.close()
+    assert 1 <= len(copied) <= 2
+    assert verdict(stick / names(stick)[0]).records == table.journal.seq
+
+
+def test_a_stick_that_is_pulled_out_is_said_once_and_tried_again(table, stick, caplog):
+    caplog.set_level(logging.INFO, module.log.name)
+    stick.rmdir()
+    keeper = Backup(table.journal.path, stick, every_s=1.0)
+    for t in range(5):
+        keeper.stepped(float(t), table, armed=False)
+        settle(keeper)
+    (said,) = caplog.messages
+    assert said.endswith("No such file or directory; the game goes on, and it is tried again")
+    stick.mkdir()
+    keeper.stepped(6.0, table, armed=False)
+    settle(keeper)
+    assert "is copied to" in caplog.messages[1]
+    keeper.close()
+    assert verdict(stick / names(stick)[0]).records == table.journal.seq
+
+
+def test_it_is_off_unless_the_host_says_so(tmp_path):
+    from contextlib import ExitStack
+
+    with ExitStack() as stack:
+        assert backup(Settings(), stack) == []
+        wanted = {"backup": {"folder": str(tmp_path)}, "table": {"journal": tmp_path / "j"}}
+        (keeper,) = backup(Settings.model_validate(wanted), stack)
+        assert isinstance(keeper, Backup)

@@ -1,0 +1,302 @@
+"""A game written out: the record, the score sheet, and the sheet to print, which shows all that the journal holds."""
+
+import json
+import os
+import random
+import re
+import shutil
+from contextlib import suppress
+from html import unescape
+from html.parser import HTMLParser
+
+import pytest
+
+from pi_controller.cli import main
+from pi_controller.errors import JournalError, MatError, UsageError
+from pi_controller.games import registry
+from pi_controller.record.course import SET
+from pi_controller.record.reading import read
+from pi_controller.record.writing import begun
+from pi_controller.referee.facts import FoulSeen, Opened
+from pi_controller.referee.judge import (
+    JudgeAction,
+    JudgeClock,
+    JudgeHidden,
+    JudgeProtest,
+    JudgeReplace,
+    JudgeRuling,
+    JudgeSensors,
+    JudgeSet,
+    JudgeUndo,
+)
+from pi_controller.referee.referees import referee_for
+from pi_controller.table.export import BROWSERS, ExportError, as_json
+from pi_controller.table.fold import fold
+from pi_controller.table.journal import Journal
+from pi_controller.table.printed import page, plain
+from pi_controller.table.record import kept_in
+from pi_controller.table.sheet import columns, sheet_of
+from pi_controller.table.table import Table
+
+NAMES = [
+    "Big <Coulee> & Söhne",
+    '"><script>alert(1)</script>',
+    "قبيلة الدكوتا",
+    "日本\u202eevil\u2066",
+    "\0\x1b[31mRed",
+    "👩\u200d👩\u200d👧 W",
+]
+TAGS = set("html head meta title style body h1 p table thead tbody tr th td div code bdi br span".split())  # noqa: SIM905
+
+
+def table_of(journal, name, options=None, teams=("Red", "Blue"), t=1_700_000_000.0):
+    game = registry.game(name, options or {})
+    return Table(journal, game, dict(zip("AB", teams, strict=True)), referee_for(game, None, bytes), t)
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A game with a find, a foul, and a hit that was taken back for a reason."""
+    path = tmp_path / "final.sqlite"
+    with Journal(path) as journal:
+        table = table_of(journal, "dakota", {"points": "3"})
+        t = 1_700_000_000.0
+        table.judge(JudgeAction(t + 5, {"do": "toss", "winner": "A"}))
+        table.judge(JudgeAction(t + 65, {"do": "hit", "found": True}))
+        table.judge(JudgeUndo(t + 70, "the wrong <pad>"))
+        table.judge(JudgeAction(t + 75, {"do": "hit", "found": False, "pad": 2}))
+        table.judge(JudgeAction(t + 80, {"do": "hit", "found": True, "pad": 3}))
+        table.judge(JudgeAction(t + 3700, {"do": "foul", "by": "hider", "kind": "no_bead"}))
+    return path
+
+
+class Page(HTMLParser):
+    """The texts of a page, its rows, and whatever could run or load."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.rows, self.tags, self.attributes, self.inside = [], set(), set(), False
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th") and self.rows:
+            self.rows[-1].append("")
+            self.inside = True
+
+    def handle_endtag(self, tag):
+        if tag in ("td", "th"):
+            self.inside = False
+
+    def handle_data(self, data):
+        if self.inside:
+            self.rows[-1][-1] += data
+
+
+def sheet(path):
+    with Journal(path, read_only=True) as journal:
+        return sheet_of(journal)
+
+
+def test_the_sheet_tells_the_game(path):
+    told = sheet(path)
+    assert [(line.turn, line.kind, line.what, line.counts) for line in told.lines] == [
+        (0, "action", "toss A", True),
+        (1, "action", "hit found", False),
+        (1, "ruling", "taken back: the wrong <pad>", True),
+        (1, "action", "hit missed 2", True),
+        (1, "action", "hit found 3", True),
+        (2, "foul", "foul hider no_bead", True),
+    ]
+    assert [line.t for line in told.lines] == [5.0, 65.0, 70.0, 75.0, 80.0, 3700.0]
+    assert told.lines[4].calls == ("paguga",)
+    assert dict(told.options) == {"points": 3}
+    dakota = registry.game("dakota", {"points": "3"})
+    with Journal(path) as journal:
+        assert told.state == dakota.sheet(fold(dakota, journal.read()).state)
+        assert told.head == journal.head
+
+
+def test_a_row_for_each_line_with_the_sticks_after_it(path):
+    rows = Page(page(sheet(path))).rows
+    assert rows[0] == ["time", "hide", "what was done", "called", "longA", "longB", "middle", "shortA", "shortB"]
+    assert rows[1] == ["0:00:05", "", "toss A [judge]", "", "4", "0", "16", "0", "0"]
+    assert rows[2] == ["0:01:05", "1\xa0A", "hit found [judge]", "", "", "", "", "", ""]
+    assert rows[3] == ["0:01:10", "", "taken back: the wrong <pad> [judge]", "", "4", "0", "16", "0", "0"]
+    assert rows[5] == ["0:01:20", "", "hit found 3 [judge]", "paguga", "8", "0", "12", "0", "0"]
+    assert rows[6][:4] == ["1:01:40", "2\xa0A", "foul hider no bead [judge]", "foul"]
+
+
+def test_the_page_is_signed_and_proven(path):
+    told = sheet(path)
+    html = page(told)
+    for who in ("Captain of <bdi>Red</bdi> (A)", "Captain of <bdi>Blue</bdi> (B)", "Judge"):
+        assert f"<div>{who}</div>" in html
+    assert told.head[1] in html.replace(" ", "")
+    assert f'content: "dakota, head {told.head[1][:16]}"' in html  # at the foot of each page
+    assert "2023-11-" in html
+    assert "Not finished" in html
+    assert "size: letter" in page(told, "letter")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_may_be_anything(tmp_path, name):
+    with Journal(tmp_path / "j") as journal:
+        table = table_of(journal, "dakota", teams=(name, name))
+        table.judge(JudgeAction(1.0, {"do": "toss", "winner": "A"}))
+        table.judge(JudgeUndo(2.0, name))
+        html = page(sheet_of(journal))
+    found = Page(html)
+    assert found.tags <= TAGS
+    assert not {one for one in found.attributes if one.startswith("on") or one in ("href", "src", "style")}
+    assert plain(name) in unescape(html)
+    assert not re.search("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", html)
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_every_game_has_its_sheet(tmp_path, name):
+    options = {"players": "Ana,<b>Č</b>,قبيلة"} if name in ("bageswin", "patol") else {}
+    with Journal(tmp_path / "j") as journal:
+        table = table_of(journal, name, options)
+        for n in range(1, 12):
+            table.judge(JudgeAction(float(n), table.game.legal_actions(table.story.state)[0]))
+            if table.story.phase == "over":
+                break
+        told = sheet_of(journal)
+    rows = Page(page(told)).rows
+    assert len(rows) == 1 + len(told.lines)
+    assert len({len(row) for row in rows}) == 1
+    counted = [str(held) for _, _, held in columns(told.state)]
+    assert counted
+    assert rows[-1][-len(counted) :] == counted
+    assert max(line.turn for line in told.lines) >= 1
+
+
+def played(path, name, seed):
+    """Play a game with all that a judge may say, by chance; return the hide that the table showed after each record."""
+    chance, hides = random.Random(seed), {}
+    with Journal(path) as journal:
+        table = table_of(journal, name, {"players": "Ana,Bo,Cy"} if name in ("bageswin", "patol") else {})
+        sheets = [table.game.sheet(table.story.state)]
+        for n in range(1, 60):
+            t = 1_700_000_000.0 + n
+            legal = table.game.legal_actions(table.story.state) or [{"do": "none"}]
+            says = [JudgeAction(t, chance.choice(legal))] * 9
+            says += [JudgeUndo(t, "misheard"), JudgeReplace(t, chance.choice(legal), "seen"), JudgeHidden(t)]
+            says += [JudgeSet(t, chance.choice(sheets), "counted anew"), JudgeSensors(t, on=not table.story.sensors)]
+            says += [JudgeProtest(t, "B", "his sleeve"), JudgeClock(t, running=table.story.paused is not None)]
+            call = JudgeRuling(t, "denied", "nobody saw it") if table.story.protest else chance.choice(says)
+            with suppress(MatError):
+                table.judge(call)
+                hides[journal.seq] = table.story.hide
+                sheets.append(table.game.sheet(table.story.state))
+    return hides
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", registry.names())
+def test_hides_are_numbered_as_in_the_record_and_on_the_page(tmp_path, name, seed):
+    hides = played(tmp_path / "j", name, seed)
+    told, record = sheet(tmp_path / "j"), kept_in(str(tmp_path / "j"))
+    course, numbers = begun(record), []
+    for move in record.moves():
+        course.play(move.action)
+        if move.action["do"] != SET:
+            numbers.append(course.turn)
+    lines = [line for line in told.lines if line.counts and line.action]
+    assert [line.turn for line in lines] == numbers
+    assert course.sheet == told.state
+    assert len(numbers) > 3
+    if name in ("dakota", "ojibwe"):
+        of_this = [line for line in lines if line.seq in hides and line.action.get("hide") != "last"]
+        shown = [(line.turn, hides[line.seq]) for line in of_this if line.action["do"] != "toss"]
+        assert all(turn == hide for turn, hide in shown)
+        assert shown
+
+
+def test_what_the_judge_says_of_the_table_stands_on_it(tmp_path):
+    with Journal(tmp_path / "j") as journal:
+        table = table_of(journal, "dakota")
+        t = 1_700_000_000.0
+        table.judge(JudgeAction(t, {"do": "toss", "winner": "A"}))
+        sheet_then = table.game.sheet(table.story.state)
+        table.judge(JudgeSensors(t, on=False, reason="a broken wire"))
+        table.judge(JudgeProtest(t, "B", "his sleeve"))
+        table.judge(JudgeRuling(t, "denied", "nobody saw it"))
+        table.judge(JudgeClock(t, running=False, reason="the lights"))
+        table.judge(JudgeSet(t, sheet_then, "counted anew"))
+        told = sheet_of(journal)
+    said = [
+        "toss A",
+        "play goes on without what the mat feels: a broken wire",
+        "Blue (B) protests, play stands",
+        "the protest is denied, play goes on: nobody saw it",
+        "the clock is stopped: the lights",
+        "the table stands so: counted anew",
+    ]
+    assert [line.what for line in told.lines] == said
+    for html in (page(told), as_json(told)):
+        assert all(line in html for line in said[1:2] + said[3:])
+        assert "sleeve" not in html, "the words of a protest are for the judges"
+
+
+def test_a_foul_that_no_action_settles_is_there(path):
+    with Journal(path) as journal:
+        journal.append([FoulSeen(1_700_003_800.0, "two_beads", "hider")])
+    assert sheet(path).lines[-1].what == "foul of the hider: two beads"
+
+
+def test_all_as_files(path, tmp_path, capsys):
+    folder = tmp_path / "out" / "new"
+    assert main(["export", str(path), "-o", str(folder)]) == 0
+    assert capsys.readouterr().out.split() == [str(folder / f"final.{end}") for end in ("record", "json", "html")]
+    record = read((folder / "final.record").read_bytes())
+    assert not record.faults
+    told = json.loads((folder / "final.json").read_text("utf-8"))
+    assert [line["action"] for line in told["lines"] if line["counts"] and line["action"]] == [
+        dict(move.action) for move in record.moves()
+    ]
+    assert tuple(told["head"]) == sheet(path).head
+    for option, file in (("--record", "record"), ("--json", "json"), ("--print", "html")):
+        assert main(["export", str(path), option]) == 0
+        assert capsys.readouterr().out == (folder / f"final.{file}").read_text("utf-8")
+
+
+def test_what_cannot_be_written_out(path, tmp_path, monkeypatch):
+    for argv in ([str(path)], [str(path), "--json", "--print"], [str(path), "--json", "--pdf"]):
+        assert main(["export", *argv]) == 2
+    from pi_controller.table.export import main as export
+
+    with pytest.raises(UsageError):
+        export([str(path), "--print", "--pdf"])
+    with pytest.raises(ExportError, match="cannot write to"):
+        export([str(path), "-o", str(path / "below")])
+    Journal(tmp_path / "fresh").close()
+    with pytest.raises(JournalError, match="no game yet"):
+        export([str(tmp_path / "fresh"), "--json"])
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(ExportError, match="no Chromium here") as error:
+        export([str(path), "-o", str(tmp_path / "out"), "--pdf"])
+    assert "final.html" in error.value.todo
+
+
+@pytest.mark.chromium
+@pytest.mark.skipif(
+    not any(map(shutil.which, BROWSERS)) and not os.environ.get("MOCCASIN_CI"), reason="apt install chromium"
+)
+def test_printed_by_chromium(path, tmp_path):
+    assert main(["export", str(path), "-o", str(tmp_path / "out"), "--pdf", "--paper", "letter"]) == 0
+    data = (tmp_path / "out" / "final.pdf").read_bytes()
+    assert data.startswith(b"%PDF")
+    assert re.findall(rb"/MediaBox ?\[([^]]*)\]", data) == [b"0 0 612 792"]  # a short game is one page
+
+
+def test_a_game_of_another_clock_has_no_day(tmp_path):
+    with Journal(tmp_path / "j") as journal:
+        journal.append([Opened(12.0, "dakota", "1", "x", dict(registry.game("dakota").settings), {"A": "A", "B": "B"})])
+        html = page(sheet_of(journal))
+    assert "begun" not in html
+    assert "<h1><bdi>A</bdi> against <bdi>B</bdi></h1>" in html

@@ -1,0 +1,150 @@
+"""`moccasin-mat verify`: whole, or up to which event and what is wrong there; a copy on any medium will do."""
+
+import json
+import os
+import shutil
+import sqlite3
+import tempfile
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from pi_controller.cli import main
+from pi_controller.errors import JournalError
+from pi_controller.referee.facts import Done, Opened, Ready
+from pi_controller.table.chain import Row, follow
+from pi_controller.table.journal import Journal
+from pi_controller.table.verify import verdict
+
+
+@pytest.fixture
+def path(tmp_path, play_on):
+    path = tmp_path / "game.sqlite"
+    with Journal(path, created=1_700_000_000.0) as journal:
+        play_on(journal, 20)
+    return path
+
+
+def add(path, **wrong):
+    """Write one more record, well chained, with something `wrong` in it."""
+    with closing(sqlite3.connect(path)) as db, db:
+        seq, batch, head = db.execute("SELECT seq, batch, hash FROM facts ORDER BY seq DESC LIMIT 1").fetchone()
+        row = Row(seq + 1, batch + 1, 5000.0, "ready", '{"kind":"ready","t":5000.0}')._replace(**wrong)
+        db.execute("INSERT INTO facts VALUES (?, ?, ?, ?, ?, ?)", row._replace(hash=follow(head, row)))
+    return seq + 1
+
+
+def action(body):
+    return f'{{"kind":"action","t":5000.0,"action":{body},"calls":[],"by":"judge"}}'
+
+
+def test_whole(path, capsys):
+    with Journal(path) as journal:
+        (seq, head), batches, epoch = journal.head, journal.batch, journal.meta.epoch
+    assert main(["verify", str(path)]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "dakota 1: Red (A) and Blå (B)"
+    assert said[1].startswith(f"journal {epoch}, made by version ")
+    assert said[2:] == [f"head    {head[:16]}", f"        {head}", f"records {seq} in {batches} events", "whole"]
+    assert main(["verify", str(path), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["whole"], told["head"], told["records"], told["created"]) == (True, head, seq, 1_700_000_000.0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"body": "{}"}, "cannot be read"),
+        ({"body": '{"kind":"dance","t":5000.0}'}, "cannot be read"),
+        ({"t": 5001.0}, "its columns are not its body's"),
+        ({"kind": "shown"}, "its columns are not its body's"),
+        ({"batch": 999}, "is of batch 999, after batch"),
+        ({"kind": "action", "body": action('{"do":"toss","winner":"A"}')}, "the rules do not allow it"),
+        ({"kind": "action", "body": action("{}")}, "the rules do not allow it"),
+    ],
+)
+def test_what_a_well_chained_record_can_still_get_wrong(path, capsys, wrong, said):
+    at = add(path, **wrong)
+    assert main(["verify", str(path)]) == 1
+    told = capsys.readouterr().out.splitlines()[-1]
+    assert told.startswith("whole up to event ")
+    assert f"(record {at - 1}); then: record {at}" in told
+    assert said in told
+
+
+def test_a_journal_that_says_no_game(tmp_path, capsys):
+    with Journal(tmp_path / "j") as journal:
+        journal.append([Ready(1.0)])
+    assert main(["verify", str(tmp_path / "j")]) == 1
+    assert "record 1: it does not say which game it holds" in capsys.readouterr().out
+
+
+def test_a_fresh_one_is_whole(tmp_path, capsys):
+    Journal(tmp_path / "j").close()
+    assert main(["verify", str(tmp_path / "j")]) == 0
+    assert "no game" in capsys.readouterr().out
+
+
+def test_other_rules_are_told(tmp_path):
+    with Journal(tmp_path / "j") as journal:
+        journal.append([Opened(0.0, "dakota", "0.9", "", {}, {})])
+    assert "a game of dakota 0.9, and the rules here are 1" in verdict(tmp_path / "j").wrong
+
+
+def test_what_is_no_journal(tmp_path, capsys):
+    assert main(["verify", str(tmp_path / "none")]) == 2
+    (tmp_path / "text").write_text("dear diary\n" * 500)
+    assert main(["verify", str(tmp_path / "text")]) == 1
+    assert "the file cannot be read" in capsys.readouterr().out
+    with closing(sqlite3.connect(tmp_path / "other")) as db:
+        db.execute("CREATE TABLE photos(id)")
+    with pytest.raises(JournalError, match="another program"):
+        verdict(tmp_path / "other")
+
+
+def test_beside_a_table_that_writes_it(path):
+    with Journal(path) as journal:
+        journal.append([Done(6000.0, {"do": "hit", "found": False}, (), "judge")])
+        assert verdict(path).records == journal.seq
+
+
+@pytest.mark.parametrize("log", [False, True], ids=["closed", "killed"])
+def test_on_a_medium_that_takes_no_writes(path, log):
+    """A copy, with or without the log that a killed writer left; nothing is left beside it."""
+    folder = Path(tempfile.mkdtemp())
+    try:
+        with Journal(path) as journal:
+            journal.append([Ready(6000.0)])
+            if not log:
+                journal.close()
+            for one in path.parent.glob("game.sqlite*"):
+                if not one.name.endswith(("-shm", ".lock")):
+                    shutil.copy(one, folder)
+            expected = (path.parent / "game.sqlite-wal").exists() == log
+            assert expected
+        before = {one.name: one.read_bytes() for one in folder.iterdir()}
+        for one in folder.iterdir():
+            one.chmod(0o444)
+        folder.chmod(0o555)
+        if not os.geteuid():
+            os.seteuid(65534)
+        try:
+            found = verdict(folder / "game.sqlite")
+        finally:
+            os.seteuid(os.getuid())
+        assert found.whole, found.wrong
+        with Journal(path, read_only=True) as journal:
+            assert found.head == journal.head[1]
+        assert {one.name: one.read_bytes() for one in folder.iterdir()} == before
+    finally:
+        folder.chmod(0o700)
+        shutil.rmtree(folder)
+
+
+def test_looking_leaves_nothing_behind(path):
+    (path.parent / "game.sqlite.lock").unlink()
+    verdict(path)
+    with Journal(path, read_only=True) as journal:
+        list(journal.read())
+    assert [one.name for one in path.parent.iterdir()] == ["game.sqlite"]

@@ -1,0 +1,97 @@
+"""Recordings made of tones, programs that behave like a loudspeaker's, and a voice on virtual time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from pi_controller.drivers.sound import Clip, MemorySound
+from pi_controller.voice.voice import Voice
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RATE = 8000
+
+
+def tone(seconds: float = 0.5, rate: int = RATE, level: float = 0.5, channels: int = 1) -> np.ndarray:
+    one = level * np.sin(2 * np.pi * 440 * np.arange(round(seconds * rate)) / rate)
+    return np.repeat(one[:, None], channels, axis=1).astype(np.float32)
+
+
+def clip(seconds: float = 0.5, name: str = "tone", rate: int = RATE, channels: int = 1) -> Clip:
+    return Clip(name, tone(seconds, rate, channels=channels), rate)
+
+
+@pytest.fixture(name="clip")
+def _clip():
+    """Return a maker of sounds: `clip(seconds, name, rate, channels)`."""
+    return clip
+
+
+@pytest.fixture
+def record(tmp_path):
+    """Return what records a word: `record("dakota", "paguga", seconds=0.4)` -> its path; the folder is `tmp_path`."""
+    import soundfile
+
+    def record(game: str, name: str, suffix: str = ".wav", rate: int = RATE, **like: Any) -> Path:
+        path = tmp_path / game / f"{name}{suffix}"
+        path.parent.mkdir(exist_ok=True)
+        soundfile.write(path, tone(rate=rate, **like), rate)
+        return path
+
+    return record
+
+
+@pytest.fixture
+def program(tmp_path):
+    """Return what writes a program to be run instead of aplay or espeak-ng, from the lines of a shell."""
+
+    def program(lines: str, name: str = "player") -> str:
+        path = tmp_path / name
+        path.write_text(f"#!/bin/sh\n{lines}\n", "utf-8")
+        path.chmod(0o755)
+        return str(path)
+
+    return program
+
+
+class Time:
+    """A clock that a test moves."""
+
+    def __init__(self) -> None:
+        self.t = 100.0
+
+    def __call__(self) -> float:
+        return self.t
+
+
+class Heard:
+    """A voice without a thread, stepped on virtual time; `played` is what was heard, (seconds, name, gain)."""
+
+    def __init__(self, **more: Any) -> None:
+        self.clock = Time()
+        self.sound = MemorySound(self.clock)
+        self.voice = Voice(more.pop("sound", self.sound), self.clock, **more)
+
+    @property
+    def names(self) -> list[str]:
+        return [name for _, name, _ in self.sound.played]
+
+    def hear(self, *views: Any) -> None:
+        for view in views:
+            self.voice.hear(view)
+
+    def run(self, seconds: float, step: float = 0.02) -> None:
+        end = self.clock.t + seconds
+        while self.clock.t < end:
+            self.voice.step()
+            self.clock.t += step
+
+
+@pytest.fixture
+def heard():
+    """Return a maker of voices on virtual time: `heard(folder=...)`."""
+    return Heard

@@ -1,0 +1,70 @@
+"""A loudspeaker that hangs changes nothing of what the table shows, nor when: a simulated game on virtual time."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import ExitStack
+
+import pytest
+
+from pi_controller.games import registry
+from pi_controller.sim.simulation import Simulation
+from pi_controller.table.settings_voice import VoiceSection
+from pi_controller.voice.at_table import heard
+
+PLAYED_S = 75.0
+CALLS = ("paguga", "it_stays", "obojun", "wheya", "foul", "game", "yawapi", "sahdogan", "eyeya", "eyeya_obojun")
+
+
+class Stuck:
+    """A loudspeaker that never comes back."""
+
+    def __init__(self):
+        self.reached, self.free = threading.Event(), threading.Event()
+
+    def play(self, clip, gain):
+        self.reached.set()
+        self.free.wait(100)
+
+    def sounding(self):
+        return False
+
+    def stop(self):
+        pass
+
+
+def shown(path, folder="", sound=None):
+    """Return all that a table shows, with its time; with a voice that plays `folder` on `sound`."""
+    told = []
+    with ExitStack() as stack:
+        hearers = []
+        table = stack.enter_context(
+            Simulation(3, path, registry.game("dakota"), publish=lambda view: [hear(view) for hear in hearers])
+        )
+
+        def page(view):
+            told.append(
+                (table.t, "page", view.phase, view.hide, view.hits, view.calls, view.short, view.long, view.note)
+            )
+
+        hearers.append(heard(VoiceSection(folder=str(folder)), table.view, page, stack, sound))
+        lit = []
+        while table.t < PLAYED_S:
+            table.tick()
+            if table.strip.shown != lit:
+                lit = table.strip.shown
+                told.append((table.t, "lights", tuple(lit)))
+    return told
+
+
+@pytest.mark.timeout(240)
+def test_a_stuck_loudspeaker_changes_nothing_of_what_is_shown_and_when(tmp_path, record):
+    for call in CALLS:
+        record("dakota", call, seconds=0.2)
+    stuck = Stuck()
+    silent = shown(tmp_path / "silent.sqlite")
+    with_voice = shown(tmp_path / "stuck.sqlite", tmp_path, stuck)
+    stuck.free.set()
+    assert stuck.reached.is_set(), "a word was called, and hangs"
+    assert len([one for one in silent if one[1] == "lights"]) > 10
+    assert with_voice == silent

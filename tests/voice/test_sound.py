@@ -1,0 +1,242 @@
+"""The loudspeaker: one suite for the one of memory and the one of `aplay`, and what only a real program does."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+
+import numpy as np
+import pytest
+
+from pi_controller.drivers.sound import OVERTIME_S, AplaySound, MemorySound, SoundError
+
+ALSA = shutil.which("aplay") is not None
+needs_alsa = pytest.mark.skipif(not ALSA, reason="there is no aplay on the path")
+PULLED = "aplay: pcm_write:2127: write error: No such device"
+PLAYS = "cat >/dev/null; exec sleep 30"
+
+
+class InMemory:
+    """A loudspeaker of memory, and how a test moves it on."""
+
+    def __init__(self, _program):
+        self.t = 0.0
+        self.sound = MemorySound(lambda: self.t)
+
+    def to_the_end(self):
+        self.t += 60
+
+    def breaks(self):
+        self.sound.fails = "it was pulled out"
+
+    def mended(self):
+        self.sound.fails = ""
+
+
+class ByProgram:
+    """The loudspeaker of `aplay`, by a program that waits for a line in its place."""
+
+    def __init__(self, program):
+        self.write = program
+        self.sound = AplaySound(program=program(PLAYS))
+
+    def to_the_end(self):
+        self.write("exit 0")
+        self.sound._process.terminate()
+        self.sound._process.wait(10)
+        self.sound._process.returncode = 0
+
+    def breaks(self):
+        self.write(f"echo '{PULLED}' >&2; exit 1")
+
+    def mended(self):
+        self.write(PLAYS)
+
+
+@pytest.fixture(params=[InMemory, ByProgram])
+def side(request, program):
+    side = request.param(program)
+    yield side
+    side.sound.stop()
+
+
+def failed(sound):
+    """Return what a loudspeaker that was pulled out says, in `play` or as soon as it is looked at."""
+    if getattr(sound, "_process", None) is not None:
+        sound._process.wait(10)
+    with pytest.raises(SoundError) as caught:
+        sound.sounding()
+    return caught.value
+
+
+def test_nothing_sounds_before_and_after(side, clip):
+    assert not side.sound.sounding()
+    side.sound.play(clip(0.5), 1.0)
+    assert side.sound.sounding()
+    side.to_the_end()
+    assert not side.sound.sounding()
+
+
+def test_stop_is_silence_at_once_and_can_be_said_twice(side, clip):
+    side.sound.play(clip(30.0), 1.0)
+    side.sound.stop()
+    side.sound.stop()
+    assert not side.sound.sounding()
+
+
+def test_one_sound_cuts_off_the_other(side, clip):
+    side.sound.play(clip(30.0), 1.0)
+    first = getattr(side.sound, "_process", None)
+    side.sound.play(clip(30.0), 0.5)
+    assert side.sound.sounding()
+    if first is not None:
+        assert first.returncode is not None, "the first one has ended, and was waited for"
+    side.to_the_end()
+    assert not side.sound.sounding()
+
+
+def test_a_loudspeaker_that_is_pulled_out_is_told_and_plays_when_it_is_back(side, clip):
+    side.breaks()
+    try:
+        side.sound.play(clip(), 1.0)
+    except SoundError as error:
+        said = error
+    else:
+        said = failed(side.sound)
+    assert said.what
+    assert not side.sound.sounding(), "it is told once"
+    side.mended()
+    side.sound.play(clip(), 1.0)
+    assert side.sound.sounding()
+
+
+def test_what_the_program_says_is_what_is_told(program, clip):
+    sound = AplaySound("usb", program(f"echo '{PULLED}' >&2; echo more >&2; exit 1"))
+    sound.play(clip(), 1.0)
+    said = failed(sound)
+    assert PULLED in said.what
+    assert "more" not in said.what
+    assert "'usb'" in said.what
+    assert "aplay -L" in said.todo
+
+
+def test_a_program_that_dies_without_a_word(program, clip):
+    sound = AplaySound(program=program("exit 3"))
+    sound.play(clip(), 1.0)
+    assert "it says nothing" in failed(sound).what
+
+
+def test_a_program_that_is_not_there(tmp_path, clip):
+    with pytest.raises(SoundError, match="cannot be started") as caught:
+        AplaySound(program=str(tmp_path / "none")).play(clip(), 1.0)
+    assert "apt install alsa-utils" in caught.value.todo
+
+
+def test_a_program_that_hangs_is_ended_when_its_sound_is_long_over(program, clip):
+    t = 0.0
+    sound = AplaySound(program=program(PLAYS), clock=lambda: t)
+    sound.play(clip(0.5), 1.0)
+    process = sound._process
+    t = 0.5 + OVERTIME_S - 0.01
+    assert sound.sounding()
+    t += 0.02
+    with pytest.raises(SoundError, match="does not come to an end"):
+        sound.sounding()
+    assert process.returncode is not None
+    assert not sound.sounding()
+
+
+class Undying:
+    """A process that hangs in the kernel: it cannot be ended, as with a loudspeaker whose driver does not answer."""
+
+    stderr = None
+
+    def __init__(self, *_, **__):
+        self.dead = False
+
+    def poll(self):
+        return -9 if self.dead else None
+
+    def kill(self):
+        pass
+
+    def wait(self, timeout=None):
+        assert timeout is not None, "nobody may wait for it without end"
+        raise subprocess.TimeoutExpired("aplay", timeout)
+
+
+def test_a_process_that_cannot_be_ended_is_left_behind(monkeypatch, clip):
+    sound, made = AplaySound(), []
+    monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: made.append(Undying()) or made[-1])
+    sound.play(clip(), 1.0)
+    sound.stop()
+    assert not sound.sounding()
+    with pytest.raises(SoundError, match="does not answer") as caught:
+        sound.play(clip(), 1.0)
+    assert "plug it in again" in caught.value.todo
+    assert len(made) == 1, "no second process is sent after the first"
+    made[0].dead = True
+    sound.play(clip(), 1.0)
+    assert len(made) == 2
+
+
+def test_a_full_disk_is_a_sound_that_is_not_heard(monkeypatch, clip):
+    def full():
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    with pytest.raises(SoundError, match="No space left"):
+        AplaySound().play(clip(), 1.0)
+
+
+@pytest.mark.parametrize(("channels", "rate", "gain"), [(1, 8000, 1.0), (2, 44100, 0.5), (1, 48000, 0.0)])
+def test_the_program_gets_the_samples_and_is_told_what_they_are(program, tmp_path, clip, channels, rate, gain):
+    kept = tmp_path / "kept"
+    sound = AplaySound("hdmi", program(f'echo "$@" > {kept}.args; cat > {kept}.raw'))
+    one = clip(0.2, rate=rate, channels=channels)
+    sound.play(one, gain)
+    sound._process.wait(10)
+    assert not sound.sounding()
+    args = (tmp_path / "kept.args").read_text().split()
+    assert args == ["-q", "-D", "hdmi", "-t", "raw", "-f", "S16_LE", "-r", str(rate), "-c", str(channels), "-"]
+    frames = np.frombuffer((tmp_path / "kept.raw").read_bytes(), "<i2").reshape(-1, channels)
+    assert len(frames) == len(one.samples)
+    assert np.allclose(frames / 32767, one.samples * gain, atol=1 / 32767)
+
+
+def test_no_sample_runs_over(program, tmp_path, clip):
+    one = clip(0.1)
+    one.samples[:] = 1.5
+    sound = AplaySound(program=program(f"cat > {tmp_path / 'kept'}"))
+    sound.play(one, 1.0)
+    sound._process.wait(10)
+    assert set(np.frombuffer((tmp_path / "kept").read_bytes(), "<i2")) == {32767}
+    sound.stop()
+
+
+@needs_alsa
+def test_the_real_program_plays_what_it_is_given(tmp_path, clip):
+    kept = tmp_path / "out.raw"
+    sound, one = AplaySound(f"tee:null,{kept},raw"), clip(0.5, rate=44100)
+    sound.play(one, 1.0)
+    sound._process.wait(20)
+    assert not sound.sounding()
+    heard = np.frombuffer(kept.read_bytes(), "<i2")[: len(one.samples)]  # ALSA fills its last period with silence
+    assert np.allclose(heard / 32767, one.samples[:, 0], atol=1 / 32767)
+
+
+@needs_alsa
+@pytest.mark.parametrize("rate", [4000, 8000, 44100, 192000])
+def test_the_real_program_takes_every_rate_that_a_recording_may_have(rate, clip):
+    sound = AplaySound("null")
+    sound.play(clip(0.1, rate=rate), 1.0)
+    sound._process.wait(20)
+    assert not sound.sounding()
+
+
+@needs_alsa
+def test_the_real_program_tells_of_a_loudspeaker_that_is_not_there(clip):
+    sound = AplaySound("no_such_loudspeaker")
+    sound.play(clip(), 1.0)
+    assert "no_such_loudspeaker" in failed(sound).what

@@ -1,0 +1,165 @@
+"""The voice in its thread: started by the settings of a table, stuck in its device, ended while it plays."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from contextlib import ExitStack
+
+import pytest
+
+from pi_controller.drivers.sound import AplaySound
+from pi_controller.table.settings_voice import VoiceSection
+from pi_controller.table.view import Hit
+from pi_controller.voice import at_table
+from pi_controller.voice.at_table import heard
+from pi_controller.voice.voice import QUEUE, Voice
+
+SOON_S = 20.0  # far more than any of it takes, even here
+
+
+class Stuck:
+    """A loudspeaker that takes a sound and never comes back, until it is let go."""
+
+    def __init__(self):
+        self.reached, self.free, self.stopped = threading.Event(), threading.Event(), 0
+
+    def play(self, clip, gain):
+        self.reached.set()
+        self.free.wait(60)
+
+    def sounding(self):
+        return False
+
+    def stop(self):
+        self.stopped += 1
+
+
+@pytest.fixture
+def stuck():
+    sound = Stuck()
+    yield sound
+    sound.free.set()
+
+
+def played(view):
+    return view(hits=()), view(hits=(Hit(4, found=True),), phase="show", calls=("it_stays",))
+
+
+def test_nothing_is_started_where_nothing_is_to_be_heard(view):
+    with ExitStack() as stack:
+        assert heard(VoiceSection(), view(), None, stack) is None
+        assert heard(VoiceSection(), view(), print, stack) is print
+    assert all(thread.name != "voice" for thread in threading.enumerate())
+
+
+def test_the_page_has_each_view_first_and_the_voice_gets_it_too(view, record, tmp_path, stuck):
+    record("dakota", "it_stays")
+    shown = []
+    before, after = played(view)
+    with ExitStack() as stack:
+        publish = heard(VoiceSection(folder=str(tmp_path)), before, shown.append, stack, stuck)
+        publish(after)
+        assert shown == [after]
+        assert stuck.reached.wait(SOON_S)
+        for n in range(1000):
+            publish(view(seq=n))  # returns, though the loudspeaker does not
+        assert len(shown) == 1001
+        stuck.free.set()
+    assert stuck.stopped
+
+
+def test_a_stuck_loudspeaker_keeps_a_bounded_queue_and_holds_no_end_up(view, record, tmp_path, stuck):
+    record("dakota", "it_stays")
+    voice = Voice(stuck, lambda: 0.0, tmp_path)
+    before, after = played(view)
+    voice.hear(before)
+    voice.start()
+    voice.hear(after)
+    assert stuck.reached.wait(SOON_S)
+    for n in range(10 * QUEUE):
+        voice.hear(view(seq=n))
+    assert len(voice._views) == QUEUE
+    assert voice._views[-1][1].seq == 10 * QUEUE - 1, "the newest stay"
+    voice.close()
+    assert voice._thread.is_alive(), "it is left behind, and ends with the program"
+    stuck.free.set()
+    voice._thread.join(SOON_S)
+    assert not voice._thread.is_alive()
+    assert stuck.stopped == 1
+
+
+def test_the_end_of_the_program_ends_what_plays(view, record, tmp_path, program):
+    begun = tmp_path / "begun"
+    sound = AplaySound(program=program(f"echo > {begun}; cat > /dev/null; exec sleep 60"))
+    record("dakota", "it_stays", seconds=5.0)
+    before, after = played(view)
+    with ExitStack() as stack:
+        publish = heard(VoiceSection(folder=str(tmp_path)), before, None, stack, sound)
+        publish(after)
+        process = _until(lambda: sound._process)
+        assert process.poll() is None
+    assert process.returncode == -9
+    assert all(thread.name != "voice" for thread in threading.enumerate())
+
+
+@pytest.mark.parametrize("english", [False, True])
+def test_english_is_spoken_only_where_the_settings_switch_it_on(view, tmp_path, monkeypatch, clip, english):
+    asked, sound = [], Stuck()
+    sound.free.set()
+    monkeypatch.setattr(at_table, "speak", lambda sentence: asked.append(sentence) or clip(0.1, sentence))
+    before, after = played(view)
+    with ExitStack() as stack:
+        heard(VoiceSection(folder=str(tmp_path), english=english), before, None, stack, sound)(after)
+        if english:
+            assert sound.reached.wait(SOON_S)
+    assert ("It stays" in asked) == english
+    assert english or not asked
+
+
+def test_a_table_plays_by_the_aplay_on_the_path(view, record, tmp_path, program, monkeypatch):
+    kept = tmp_path / "kept"
+    program(f'cat > /dev/null; echo "$@" > {kept}.new; mv {kept}.new {kept}', "aplay")
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    record("dakota", "it_stays")
+    before, after = played(view)
+    with ExitStack() as stack:
+        heard(VoiceSection(folder=str(tmp_path), device="usb"), before, None, stack)(after)
+        assert _until(lambda: kept.read_text() if kept.exists() else None).startswith("-q -D usb -t raw")
+
+
+def test_a_folder_that_is_not_there_is_told_and_the_table_plays(view, tmp_path, caplog):
+    before, after = played(view)
+    for folder in (tmp_path / "none", tmp_path / ("x" * 5000)):
+        caplog.clear()
+        with caplog.at_level(logging.WARNING), ExitStack() as stack:
+            publish = heard(VoiceSection(folder=str(folder)), before, None, stack, Stuck())
+            publish(after)
+        assert "see [voice] folder" in caplog.messages[0]
+
+
+def test_the_quiet_hours_are_asked_at_each_word(view, record, tmp_path):
+    class Loud(Stuck):
+        def play(self, clip, gain):
+            self.gain = gain
+            self.reached.set()
+
+    record("dakota", "it_stays")
+    before, after = played(view)
+    sound = Loud()
+    wanted = VoiceSection(folder=str(tmp_path), quiet_from="00:00", quiet_to="23:59", volume=0.9, quiet_volume=0.2)
+    with ExitStack() as stack:
+        heard(wanted, before, None, stack, sound)(after)
+        assert sound.reached.wait(SOON_S)
+    assert sound.gain in {0.2, 0.9}  # one minute of the day is loud
+
+
+def _until(what):
+    """Return what `what` returns, once it is something."""
+    waits = threading.Event()
+    for _ in range(int(SOON_S / 0.01)):
+        if (found := what()) is not None:
+            return found
+        waits.wait(0.01)
+    raise AssertionError("it did not come")

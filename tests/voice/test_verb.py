@@ -1,0 +1,122 @@
+"""`moccasin-mat voice`: which words there are, how good they are, what to do, and one of them played."""
+
+from __future__ import annotations
+
+import pytest
+
+from pi_controller.cli import main as cli
+from pi_controller.drivers.sound import AplaySound
+from pi_controller.voice import verb
+from pi_controller.voice.shelf import words_of
+
+
+def test_with_no_folder_all_is_silent_and_it_says_which_files_would_sound(capsys):
+    assert cli(["voice"]) == 0
+    said = capsys.readouterr().out
+    assert "0 of 10 words have a recording in no folder ([voice] folder)" in said
+    assert all(f"silent: no dakota/{call}.wav" in said for call in words_of("dakota"))
+
+
+def test_a_recording_is_measured_and_good_ones_are_left_alone(record, tmp_path, capsys):
+    record("dakota", "paguga", rate=44100, seconds=0.8)
+    assert cli(["voice", "--folder", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    assert "1 of 10 words have a recording" in said
+    (line,) = [line for line in said.splitlines() if line.strip().startswith("paguga")]
+    assert line.split() == ["paguga", "0.8", "s", "peak", "-6.0", "dB", "loudness", "-9.0", "dB", "44100", "Hz", "mono"]
+
+
+def test_what_should_be_made_anew_is_told_and_is_a_failure(record, tmp_path, capsys):
+    record("dakota", "paguga", rate=44100, level=0.01)
+    record("dakota", "wheya").write_bytes(b"broken")
+    record("dakota", "obojum", rate=44100)
+    record("dakota", "obojun", rate=44100)
+    (tmp_path / "dakota" / "foul.WAV").write_bytes(b"")
+    (tmp_path / "dakota" / ".hidden.wav").write_bytes(b"")
+    (tmp_path / "dakota" / "notes.txt").write_text("who spoke")
+    assert cli(["voice", "--folder", str(tmp_path), "--game", "dakota"]) == 1
+    said = capsys.readouterr().out
+    assert "quiet (peak -40 dB)" in said
+    assert "wheya.wav cannot be read" in said
+    assert "obojum.wav: not a word of dakota, never played" in said
+    assert "foul.WAV: not a word of dakota, never played" in said
+    assert "hidden" not in said
+    assert "notes" not in said
+
+
+def test_one_word_much_louder_than_the_others_is_told(record, tmp_path, capsys):
+    for call in ("paguga", "wheya", "yawapi", "obojun"):
+        record("dakota", call, rate=44100, level=0.15)
+    record("dakota", "sahdogan", rate=44100, level=0.9)
+    assert cli(["voice", "--folder", str(tmp_path)]) == 1
+    said = capsys.readouterr().out
+    assert said.count("louder than the other words") == 1
+
+
+def test_the_settings_say_folder_game_and_english(record, tmp_path, capsys):
+    path = tmp_path / "mat.toml"
+    path.write_text(f'[game]\nname = "ojibwe"\n[voice]\nfolder = "{tmp_path}"\nenglish = true\n', "utf-8")
+    record("ojibwe", "found", rate=44100)
+    assert cli(["voice", "--settings", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert "ojibwe: 1 of 6 words have a recording" in said
+    assert said.count("spoken in English") == 5
+    assert cli(["voice", "--settings", str(path), "--game", "dakota"]) == 0
+    said = capsys.readouterr().out
+    assert said.count("spoken in English") == 3
+    assert "silent: no dakota/paguga.wav" in said
+
+
+def test_a_game_without_words_has_nothing_to_record(capsys):
+    assert cli(["voice", "--game", "bageswin"]) == 0
+    assert capsys.readouterr().out == "No words are called at a table of bageswin.\n"
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["--folder", "/no/such/folder"], "[voice] folder or --folder"),
+        (["--folder", "x" * 5000], "is no folder"),
+        (["--play", "hello"], "the words are: paguga"),
+        (["--play", "paguga"], "record dakota/paguga.wav"),
+        (["--game", "chess"], "chess"),
+        (["--settings", "/no/such/file"], "/no/such/file"),
+    ],
+)
+def test_what_cannot_be_is_told_with_what_to_do(args, said, capsys):
+    assert cli(["voice", *args]) == 2
+    told = capsys.readouterr().err
+    assert said in told
+
+
+@pytest.fixture
+def plays(monkeypatch, program):
+    """Let the verb play by a program in place of aplay: `plays("exit 0")`."""
+
+    def plays(lines):
+        path = program(lines)
+        monkeypatch.setattr(verb, "AplaySound", lambda device: AplaySound(device, path))
+
+    return plays
+
+
+def test_a_word_is_played_as_a_table_would(record, tmp_path, capsys, plays):
+    record("dakota", "paguga", rate=44100, seconds=0.5)
+    plays("cat >/dev/null")
+    assert cli(["voice", "--folder", str(tmp_path), "--play", "paguga"]) == 0
+    assert capsys.readouterr().out == "played paguga: 0.5 s at volume 0.8 on 'default'\n"
+
+
+def test_a_loudspeaker_that_fails_is_told(record, tmp_path, capsys, plays):
+    record("dakota", "paguga", rate=44100)
+    plays("echo 'audio open error: Device or resource busy' >&2; exit 1")
+    assert cli(["voice", "--folder", str(tmp_path), "--play", "paguga"]) == 2
+    told = capsys.readouterr().err
+    assert "Device or resource busy" in told
+    assert "aplay -L" in told
+
+
+def test_a_broken_recording_is_told_before_anything_plays(record, tmp_path, capsys):
+    record("dakota", "paguga").write_bytes(b"broken")
+    assert cli(["voice", "--folder", str(tmp_path), "--play", "paguga"]) == 2
+    assert "save it as one of .wav" in capsys.readouterr().err

@@ -1,0 +1,261 @@
+"""The voice on virtual time: what is played and when, what gives way, and what happens when it cannot be."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from pi_controller.drivers.sound import Clip, SoundError
+from pi_controller.table.view import Hit
+from pi_controller.voice.shelf import RecordingError
+from pi_controller.voice.voice import QUEUE, STALE_S
+
+MISSED, FOUND = Hit(2, found=False), Hit(4, found=True)
+
+
+@pytest.fixture
+def story(view):
+    """Return the views of one hide: before the second hit, and after it with the words `calls`."""
+
+    def story(*calls, hide=3):
+        return view(hide=hide, hits=(MISSED,), owed="second"), view(
+            hide=hide, hits=(MISSED, FOUND), phase="show", calls=calls, owed=None
+        )
+
+    return story
+
+
+@pytest.fixture
+def english(clip):
+    """Return a voice of plain English that takes half a second for a sentence, and what it was asked."""
+    asked = []
+
+    def speak(sentence):
+        asked.append(sentence)
+        return clip(0.5, sentence)
+
+    return speak, asked
+
+
+def test_words_are_played_in_their_order_one_after_the_other(heard, record, tmp_path, story):
+    for call, seconds in (("paguga", 0.4), ("wheya", 0.6)):
+        record("dakota", call, seconds=seconds)
+    one = heard(folder=tmp_path, gain=lambda: 0.7)
+    one.hear(*story("paguga", "wheya"))
+    one.run(3.0)
+    (t1, first, gain), (t2, second, _) = one.sound.played
+    assert (first, second, gain) == ("paguga", "wheya", 0.7)
+    assert t2 - t1 == pytest.approx(0.4, abs=0.03)
+    assert not one.voice.step()
+
+
+def test_where_there_is_no_recording_there_is_silence(heard, record, tmp_path, story):
+    record("dakota", "wheya")
+    one = heard(folder=tmp_path)
+    one.hear(*story("paguga", "wheya", "obojun"))
+    one.run(2.0)
+    assert one.names == ["wheya"]
+    for silent in (heard(), heard(folder=tmp_path / "none")):
+        silent.hear(*story("paguga", "wheya"))
+        silent.run(2.0)
+        assert silent.names == []
+
+
+def test_english_is_spoken_only_where_it_is_switched_on_and_only_english(heard, english, story):
+    speak, asked = english
+    one = heard()
+    one.hear(*story("it_stays", "paguga"))
+    one.run(3.0)
+    assert one.names == []
+    one = heard(speak=speak)
+    one.hear(*story("it_stays", "paguga"))
+    one.run(5.0)
+    assert one.names[0] == "It stays"
+    assert not any("paguga" in sentence.lower() or "Paguga" in sentence for sentence in asked)
+
+
+def test_a_recording_prevails_over_the_english_voice(heard, english, record, tmp_path, story):
+    record("dakota", "it_stays")
+    one = heard(folder=tmp_path, speak=english[0])
+    one.hear(*story("it_stays"))
+    one.run(1.0)
+    assert one.names[0] == "it_stays"
+
+
+def test_a_sentence_waits_for_the_words_and_gives_way_to_the_next_one(heard, english, record, tmp_path, view):
+    record("dakota", "paguga", seconds=1.0)
+    one = heard(folder=tmp_path, speak=english[0])
+    before = view(hits=(MISSED,), owed="second")
+    after = view(hits=(MISSED, FOUND), phase="show", calls=("paguga",))
+    one.hear(before, after, view(hide=4, phase="hide", hider="B", calls=("paguga",)))
+    one.run(4.0)
+    assert one.names == ["paguga", "Team B hides the bead"], "that the bead is shown is over by then"
+
+
+def test_a_sentence_of_a_moment_that_is_over_is_not_said_after_new_words(heard, english, record, tmp_path, view):
+    for call in ("paguga", "it_stays"):
+        record("dakota", call, seconds=1.0)
+    one = heard(folder=tmp_path, speak=english[0])
+    one.hear(view(hits=(MISSED,), owed="second"), view(hits=(MISSED, FOUND), phase="show", calls=("paguga",)))
+    one.run(0.2)
+    one.hear(view(hide=4, hits=(FOUND,), phase="check", calls=("it_stays",)))
+    one.run(2.5)
+    assert one.names == ["paguga", "it_stays"]
+
+
+def test_new_words_cut_off_what_sounds(heard, record, tmp_path, story):
+    record("dakota", "paguga", seconds=2.0)
+    record("dakota", "it_stays", seconds=0.5)
+    one = heard(folder=tmp_path)
+    one.hear(*story("paguga"))
+    one.run(0.5)
+    one.hear(*story("it_stays", hide=4))
+    one.run(3.0)
+    (t1, _, _), (t2, name, _) = one.sound.played
+    assert name == "it_stays"
+    assert t2 - t1 < 0.6
+
+
+def test_of_many_words_at_once_the_newest_are_heard_and_nothing_piles_up(heard, record, tmp_path, story):
+    for call in ("paguga", "it_stays"):
+        record("dakota", call, seconds=0.5)
+    one = heard(folder=tmp_path)
+    one.voice.hear(story()[0])
+    one.run(0.1)
+    for hide in range(10, 5000):
+        one.hear(*story("paguga", hide=hide))
+    one.hear(*story("it_stays", hide=5001))
+    assert len(one.voice._views) == QUEUE
+    one.run(20.0)
+    assert one.names == ["it_stays"]
+
+
+def test_a_word_that_comes_too_late_is_not_called(heard, record, tmp_path, story):
+    record("dakota", "paguga")
+    one = heard(folder=tmp_path)
+    one.hear(*story("paguga"))
+    one.clock.t += STALE_S + 0.1
+    one.run(2.0)
+    assert one.names == []
+    one.hear(*story("paguga", hide=4))
+    one.clock.t += STALE_S - 0.1
+    one.run(2.0)
+    assert one.names == ["paguga"]
+
+
+def test_a_table_that_starts_again_says_nothing_of_before(heard, record, tmp_path, story):
+    record("dakota", "paguga")
+    one = heard(folder=tmp_path)
+    one.hear(story("paguga")[1])
+    one.run(2.0)
+    assert one.names == []
+
+
+def test_a_broken_recording_is_told_once_and_the_others_are_played(heard, record, tmp_path, story, caplog):
+    record("dakota", "paguga").write_bytes(b"broken")
+    record("dakota", "wheya")
+    one = heard(folder=tmp_path)
+    with caplog.at_level(logging.WARNING):
+        for hide in range(3, 6):
+            one.hear(*story("paguga", "wheya", hide=hide))
+            one.run(1.0)
+    assert one.names == ["wheya"] * 3
+    (said,) = caplog.messages
+    assert "paguga.wav" in said
+    assert "save it as" in said
+
+
+@pytest.mark.parametrize("error", [SoundError("it is not installed", "install it"), RecordingError("no sound", "look")])
+def test_an_english_voice_that_fails_is_told_once_and_recordings_are_played(
+    heard, record, tmp_path, story, caplog, error
+):
+    def speak(sentence):
+        raise error
+
+    record("dakota", "paguga")
+    one = heard(folder=tmp_path, speak=speak)
+    with caplog.at_level(logging.WARNING):
+        for hide in range(3, 6):
+            one.hear(*story("paguga", hide=hide))
+            one.run(1.0)
+    assert one.names == ["paguga"] * 3
+    (said,) = caplog.messages
+    assert error.what in said
+    assert error.todo in said
+
+
+def test_an_english_voice_that_hangs_holds_recorded_words_up_once_a_minute_at_most(
+    heard, record, tmp_path, story, clip
+):
+    asked = []
+
+    def speak(sentence):
+        asked.append(one.clock.t)
+        if len(asked) < 3:
+            one.clock.t += 3.0
+            raise SoundError("it does not speak", "switch it off")
+        return clip(0.2, sentence)
+
+    record("dakota", "paguga", seconds=0.2)
+    one = heard(folder=tmp_path, speak=speak)
+    one.hear(story()[0])
+    one.run(1.0)
+    assert len(asked) == 1
+    for hide in range(3, 13):
+        one.hear(*story("paguga", hide=hide))
+        one.run(1.0)
+    assert len(asked) == 1
+    assert one.names == ["paguga"] * 10
+    one.run(60.0)
+    for hide in range(13, 15):
+        one.hear(*story("it_stays", hide=hide))
+        one.run(65.0)
+    assert one.names[-1] in {"It stays", "The bead is shown"}, "it is heard as soon as it speaks again"
+
+
+def test_a_loudspeaker_that_goes_is_told_once_and_plays_again_when_it_is_back(heard, record, tmp_path, story, caplog):
+    record("dakota", "paguga", seconds=0.2)
+    one = heard(folder=tmp_path)
+    with caplog.at_level(logging.WARNING):
+        for hide, fault in enumerate(["", "it was pulled out", "it was pulled out", "", ""], 3):
+            one.sound.fails = fault
+            one.hear(*story("paguga", hide=hide))
+            one.run(1.0)
+    assert len(one.sound.played) == 3
+    lost, back = caplog.messages
+    assert "nothing is heard: it was pulled out" in lost
+    assert "is back" in back
+
+
+class LateFault:
+    """A loudspeaker that takes a sound and fails while it plays."""
+
+    def __init__(self):
+        self.begun, self._fails = 0, False
+
+    def play(self, clip: Clip, gain: float):
+        self.begun += 1
+        self._fails = True
+
+    def sounding(self):
+        if self._fails:
+            self._fails = False
+            raise SoundError("it was pulled out", "plug it in")
+        return False
+
+    def stop(self):
+        pass
+
+
+def test_what_follows_a_word_that_broke_off_is_not_called_alone(heard, record, tmp_path, story):
+    record("dakota", "paguga")
+    record("dakota", "wheya")
+    sound = LateFault()
+    one = heard(folder=tmp_path, sound=sound)
+    one.hear(*story("paguga", "wheya"))
+    one.run(2.0)
+    assert sound.begun == 1
+    one.hear(*story("paguga", hide=4))
+    one.run(2.0)
+    assert sound.begun == 2

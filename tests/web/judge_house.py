@@ -1,0 +1,175 @@
+"""A table with its console, real but for the people: journal on disk, loop in its thread, uvicorn on loopback."""
+
+from __future__ import annotations
+
+import queue
+import re
+import socket
+import threading
+import time
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+from pi_controller.daemon import Daemon
+from pi_controller.drivers.notify import Notifier
+from pi_controller.run import drive, feel, open_table
+from pi_controller.table.journal import Journal
+from pi_controller.table.settings import Settings
+from pi_controller.web.feed import Feed
+from pi_controller.web.judging import judging
+from pi_controller.web.server import WebServer
+from pi_controller.web.signing.pins import Pins
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pi_controller.table.table import Table
+
+PIN = "135790"
+ROLES = {"Sam": "scorekeeper", "Jo": "judge", "Ann": "head"}
+
+
+def cheap() -> Pins:
+    """Return PINs whose hashes cost next to nothing."""
+    return Pins(passes=1, kib=8)
+
+
+class Clock:
+    """The wall's clock, and as far ahead as a test wants it; `stop` has it stand."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+        self._stopped: float | None = None
+
+    def stop(self) -> None:
+        """Stand still from now on, but for `ahead`."""
+        self._stopped = time.time()
+
+    def __call__(self) -> float:
+        return (time.time() if self._stopped is None else self._stopped) + self.ahead
+
+
+class Hangs(Notifier):
+    """The service's watchdog, by which a test can make the table's loop hang."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.goes_on = threading.Event()
+        self.goes_on.set()
+
+    def feed(self, t: float) -> None:
+        """Wait while the loop is to hang."""
+        self.goes_on.wait(60)
+
+
+class House:
+    """One table, played in its own thread from the start. Everybody in `ROLES` has the same PIN."""
+
+    def __init__(self, folder: Path, pins: Pins | None = None, **web: Any) -> None:
+        self.clock = Clock()
+        wanted = {
+            "table": {"journal": folder / "table.sqlite"},
+            "teams": {"a": "Big Coulee", "b": "Long Hollow"},
+            "board": {"port": "none"},
+            "web": {"judges": True, "port": 0, **web},
+        }
+        self.settings = Settings.model_validate(wanted)
+        self.pins = pins or cheap()
+        self.table: Table
+        self._hangs = Hangs()
+        self._stop = threading.Event()
+        opened = threading.Event()
+        self._loop = threading.Thread(target=self._play, args=(opened,), daemon=True)
+        self._loop.start()
+        assert opened.wait(20)
+        self.server = WebServer(self.feed, port=0, hosts=["mat.example"], more=self.judges.routes)
+        self.server.start()
+
+    def _play(self, opened: threading.Event) -> None:
+        self.table = open_table(self.settings, self.clock())
+        self.feed = Feed(clock=self.clock)
+        self.feed.publish(self.table.view)
+        self.judges = judging(self.settings, self.table, self.feed, self.clock, self.pins)
+        if not self.judges.people.everybody():
+            kept = self.pins.hash(PIN)
+            for name, role in ROLES.items():
+                self.judges.people.add(name, role, kept)
+        daemon = Daemon(self.table, feel(self.settings), None, publish=self.feed.publish)
+        opened.set()
+        drive(daemon, self.clock, queue.SimpleQueue(), self._stop, None, self._hangs, self.judges.desk)
+        self.table.journal.close()
+
+    def hang(self) -> None:
+        """Have the table's loop hang."""
+        self._hangs.goes_on.clear()
+
+    def play(self) -> None:
+        """Let it go on."""
+        self._hangs.goes_on.set()
+
+    def facts(self, kind: type[Any]) -> list[Any]:
+        """Return what stands in the journal."""
+        with Journal(self.settings.table.journal, read_only=True) as journal:
+            return [fact for _, fact in journal.read() if isinstance(fact, kind)]
+
+    def close(self) -> None:
+        """Stop everything."""
+        self.server.stop()
+        self.play()
+        self._stop.set()
+        self._loop.join(20)
+        self.judges.people.close()
+
+    @property
+    def origin(self) -> str:
+        """Where the pages are, as a browser names it."""
+        return self.server.url.rstrip("/")
+
+    def browser(self, address: str | None = None) -> httpx.Client:
+        """Return a browser that says where it comes from, as they do; with `address` it calls from there."""
+        return httpx.Client(
+            base_url=self.origin,
+            headers={"origin": self.origin, "sec-fetch-site": "same-origin"},
+            timeout=20,
+            trust_env=False,
+            transport=httpx.HTTPTransport(local_address=address) if address else None,
+        )
+
+    @contextmanager
+    def signed_in(self, name: str = "Ann") -> Iterator[httpx.Client]:
+        """Give a browser in which `name` has signed in."""
+        with self.browser() as web:
+            assert sign_in(web, name).status_code == 200
+            yield web
+
+
+def raw(port: int, data: bytes, address: str = "127.0.0.1", timeout_s: float = 10.0) -> bytes:
+    """Send bytes from `address`, whatever they are, and return the answer: nothing where the line is cut."""
+    with socket.socket() as line:
+        line.settimeout(timeout_s)
+        line.bind((address, 0))
+        line.connect(("127.0.0.1", port))
+        found = b""
+        with suppress(ConnectionError):
+            line.sendall(data)
+            while b"\r\n\r\n" not in found and (more := line.recv(65536)):
+                found = (found + more).removeprefix(b"HTTP/1.1 100 Continue\r\n\r\n")
+            said = re.search(rb"(?i)\r\ncontent-length: (\d+)", found)
+            whole = found.find(b"\r\n\r\n") + 4 + int(said[1]) if said and not data.startswith(b"HEAD") else 0
+            while len(found) < whole and (more := line.recv(65536)):
+                found += more
+        return found
+
+
+def sign_in(web: httpx.Client, name: str = "Ann", pin: str = PIN) -> httpx.Response:
+    """Sign in."""
+    return web.post("/judge/sign-in", json={"name": name, "pin": pin})
+
+
+def say(web: httpx.Client, key: str, call: str, expect: int | None = None, **more: Any) -> httpx.Response:
+    """Say something to the table."""
+    body = {"key": key, "expect": expect, "call": {"judge": call, **more}}
+    return web.post("/judge/command", json=body)

@@ -1,0 +1,199 @@
+"""A table that plays in a thread of its own, with its console served: for tests and pictures of it in a browser."""
+
+import queue
+import threading
+import time
+from concurrent.futures import Future
+
+import msgspec
+
+from pi_controller.games import registry
+from pi_controller.referee.referees import referee_for
+from pi_controller.referee.settings import RefereeSettings
+from pi_controller.referee.story import Protest
+from pi_controller.table.desk import Desk, Picture
+from pi_controller.table.journal import Journal
+from pi_controller.table.table import Table
+from pi_controller.web.app import create_app
+from pi_controller.web.feed import Feed
+from pi_controller.web.judge_api import JudgeApi, judge_routes
+from pi_controller.web.server import WebServer
+from pi_controller.web.signing.door import Door
+from pi_controller.web.signing.people import People
+from pi_controller.web.signing.pins import Pins
+from pi_controller.web.signing.sessions import Sessions
+
+PIN = "271828"
+STEP_S = 0.005
+TEAMS = {"A": "Big Coulee", "B": "Long Hollow"}
+PEOPLE = {"Ann": "head", "Bo": "judge", "Cy": "scorekeeper"}
+
+OTHERS = {
+    "ojibwe": (
+        ["[data-id=toss-A]", "[data-id=hidden]", "[data-row=opened] [data-value='0']",
+         "[data-row=hit] [data-value='1']", "[data-row=ball] [data-value='1']", "[data-id=hunt]"],
+        [{"do": "toss", "winner": "A"}, {"do": "hunt", "opened": [1], "hit": 2, "ball": 2}],
+    ),
+    "slahal": (
+        ["[data-id=duel-1]", "[data-row=signal] [data-value='2']", "[data-row=actual] [data-value='0']"],
+        [{"do": "duel", "A": True, "B": False}, {"do": "guess", "signal": "inside", "actual": "left"}],
+    ),
+    "bageswin": (
+        ["[data-row=woman] [data-value='0']", "[data-id=throw]", "[data-id=double_tap]"],
+        [{"do": "throw", "red": {"woman": 1, "fish": 0, "knives": 0, "buttons": 0}}, {"do": "double_tap"}],
+    ),
+    "plum_stone": (
+        ["[data-id=lot-B]", "[data-row=whites] [data-value='0']", "[data-id=throw]", "[data-id=no_throw]"],
+        [{"do": "lot", "first": "B"}, {"do": "throw", "moons": 0, "whites": 1}, {"do": "no_throw"}],
+    ),
+    "patol": (
+        ["[data-id=start-north-sunwise]", "[data-id=start-south-against]", "[data-id=marked-3]"],
+        [{"do": "start", "player": "Ann", "river": "north", "direction": "sunwise"},
+         {"do": "start", "player": "Bo", "river": "south", "direction": "against"}, {"do": "throw", "marked": 3}],
+    ),
+}  # fmt: skip
+"""What is touched in the other games, and the actions that it is."""
+
+
+class Rig:
+    """`game` at a table with the console at `url`. The table's clock is the wall clock and what `later` adds to it."""
+
+    def __init__(self, folder, game="dakota", options=None, *, teams=None, heartbeat_s=5.0, hit_seconds=None):
+        self.later = 0.0
+        self.feed, self.desk = Feed(), Desk()
+        self._rules, self._teams, self._hit_seconds = registry.game(game, options or {}), teams or TEAMS, hit_seconds
+        journal = folder / "game.sqlite"
+        self.people = everybody(folder)
+        self.api = JudgeApi(self.desk, self.feed, door_of(self.people, self.clock), journal, heartbeat_s=heartbeat_s)
+        self._port = 0
+        self._asked = queue.Queue()
+        self._ended = threading.Event()
+        self._begun = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(journal,), daemon=True)
+        self._thread.start()
+        assert self._begun.wait(10)
+        self.serve()
+
+    def clock(self):
+        return time.time() + self.later
+
+    @property
+    def url(self):
+        return f"{self.server.url}judge"
+
+    @property
+    def view(self):
+        return self.desk.picture.view
+
+    def serve(self):
+        """Serve the pages; again at the same port after `server.stop()`."""
+        self.server = WebServer(
+            self.feed,
+            port=self._port,
+            app=lambda hosts: create_app(self.feed, hosts=hosts, more=judge_routes(self.api)),
+        )
+        self.server.start()
+        self._port = self.server.port
+
+    def do(self, work):
+        """Let the table's thread do `work(table, t)` and return what it returns."""
+        done = Future()
+        self._asked.put((work, done))
+        return done.result(10)
+
+    def feel(self, *events):
+        """Let the mat feel `events`: kinds with what follows their time."""
+        self.do(lambda table, t: [table.mat_event(kind(t, *rest)) for kind, *rest in events])
+
+    def close(self):
+        self.server.stop()
+        self._ended.set()
+        self._thread.join(5)
+        self.people.close()
+
+    def _run(self, path):
+        """Live as the daemon does: the table and its journal belong to this thread."""
+        journal = Journal(path)
+        referee = referee_for(self._rules, RefereeSettings(hit_seconds=self._hit_seconds), bytes)
+        table = Table(journal, self._rules, self._teams, referee, self.clock())
+        while not self._ended.is_set():
+            t = self.clock()
+            table.tick(t)
+            while not self._asked.empty():
+                work, done = self._asked.get()
+                done.set_result(work(table, t))
+            self.desk.serve(table, t)
+            self.feed.publish(table.view)
+            self._begun.set()
+            self._ended.wait(STEP_S)
+        journal.close()
+
+
+class Shown:
+    """A console at `url` that shows views made by hand, as of `now`; nobody plays."""
+
+    def __init__(self, folder, now):
+        self.feed, self.desk, self.people = Feed(clock=lambda: now), Desk(), everybody(folder)
+        api = JudgeApi(self.desk, self.feed, door_of(self.people, lambda: now), folder / "no.sqlite", heartbeat_s=60.0)
+        self.server = WebServer(
+            self.feed, port=0, app=lambda hosts: create_app(self.feed, hosts=hosts, more=judge_routes(api))
+        )
+        self.server.start()
+        self.url = f"{self.server.url}judge"
+
+    def show(self, view, options=None):
+        game = registry.game(view.game, options or {})
+        protest = Protest(0, view.protest, "what was seen") if view.protest else None
+        if not view.sheet:
+            view = msgspec.structs.replace(view, sheet=sheet_of(view))
+        state = game.restore(view.sheet)
+        self.desk._picture = Picture(view, game, state, protest, 0, "board 1.1, 4 pads")
+        self.feed.publish(view)
+
+    def close(self):
+        self.server.stop()
+        self.people.close()
+
+
+def sheet_of(view):
+    """Return the sheet of Hampa Apena that a view made by hand shows."""
+    keys = ("hider", "long", "middle", "short", "owed", "situation", "winner")
+    return {key: getattr(view, key) for key in keys}
+
+
+def everybody(folder):
+    """Return the people of `PEOPLE`, kept in `folder`."""
+    people, pins = People(folder / "judges.sqlite"), Pins(passes=1, kib=64)
+    for name, role in PEOPLE.items():
+        people.add(name, role, pins.hash(PIN))
+    return people
+
+
+def door_of(people, clock):
+    return Door(people, Sessions(people), Pins(passes=1, kib=64), clock)
+
+
+def sign_in(page, url, name="Ann"):
+    """Sign in as `name` and wait for the console."""
+    page.goto(url)
+    page.fill("#name", name)
+    page.fill("#pin", PIN)
+    page.press("#pin", "Enter")
+    page.wait_for_function("() => document.querySelector('#play')?.dataset.shape !== undefined")
+    settled(page)
+
+
+def settled(page):
+    """Wait until touches count again after a change."""
+    page.wait_for_function("() => !document.body.dataset.inert")
+
+
+def touch(page, id_):
+    """Touch a button of the play panel, and wait until the table has answered."""
+    page.click(f'#play [data-id="{id_}"]')
+    answered(page)
+
+
+def answered(page):
+    page.wait_for_function("() => !document.querySelector('[data-busy]')")
+    settled(page)

@@ -1,0 +1,90 @@
+"""The games in the phases that look different, for pictures and for what must hold on every page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from played import play
+
+from pi_controller.mat.events import SensorFault
+from pi_controller.referee.opening import commitment
+from pi_controller.table.view import Asked, Hit, Opening, View
+
+NONCE = bytes(range(32))
+SEAL = commitment("dakota", 7, 4, NONCE)
+TEAMS = {"A": "Big Coulee", "B": "Long Hollow"}
+DAKOTA = View(
+    seq=40,
+    game="dakota",
+    version="1",
+    teams=TEAMS,
+    phase="hit",
+    hide=7,
+    hider="A",
+    long={"A": 8, "B": 5},
+    middle=7,
+    short={"A": 1, "B": 2},
+    points=5,
+    owed="first",
+    situation=None,
+    winner=None,
+    link=True,
+    commit=SEAL,
+    since=1000.0,
+    limit=30.0,
+)
+PLAYERS = {"players": "Ana,Bo,Chaska,Dawn,Eli,Fern,Gus,Hope"}
+ALL = {"ojibwe": {}, "slahal": {}, "bageswin": PLAYERS, "plum_stone": {}, "patol": PLAYERS}
+NOW = 1012.0
+"""A time at which the clocks of these views run."""
+
+
+def _dakota(**changed: Any) -> View:
+    return msgspec.structs.replace(DAKOTA, **changed)
+
+
+PHASES: dict[str, View] = {
+    "toss": _dakota(
+        phase="toss",
+        hider=None,
+        owed=None,
+        hide=0,
+        long={"A": 0, "B": 0},
+        middle=20,
+        short={"A": 0, "B": 0},
+        commit=None,
+        limit=None,
+    ),
+    "hide": _dakota(phase="hide", commit=None, limit=None, calls=("paguga",)),
+    "hit": _dakota(),
+    "second": _dakota(owed="second", hits=(Hit(2, found=False),), paused=1010.0),
+    "show": _dakota(
+        phase="show",
+        limit=None,
+        hits=(Hit(2, found=False), Hit(4, found=True)),
+        calls=("paguga", "wheya"),
+        opening=Opening(7, SEAL, 4, NONCE.hex()),
+        situation="wheya",
+        long={"A": 16, "B": 4},
+        middle=0,
+    ),
+    "point": _dakota(situation="sahdogan", calls=("sahdogan",), long={"A": 12, "B": 8}, middle=0, protest="A"),
+    "asked": _dakota(question=Asked("passes_unsure", ("foul", "play_on", "hide_again"), (1, 2, 3, 4)), limit=None),
+    "held": _dakota(protest="B", held=True, sensors=False),
+    "wide": _dakota(teams={"A": "W" * 40, "B": "日本" * 20}, calls=("paguga", "eyeya_obojun", "game")),
+    "foul": _dakota(phase="hide", foul="pad_skipped", calls=("foul",), commit=None, link=False, limit=None),
+    "over": _dakota(phase="over", winner="B", owed=None, short={"A": 3, "B": 5}, calls=("obojun", "game"), limit=None),
+    "halted": _dakota(
+        phase="halted",
+        note="The journal cannot be written: the disk is full. Make room; play goes on by itself.",
+        limit=None,
+    ),
+    "faults": _dakota(faults=(SensorFault("disc", 2, "dead"), SensorFault("strip", 3, "dead", 1))),
+}
+"""Hampa Apena, phase by phase."""
+for _game, _options in ALL.items():
+    PHASES[_game] = play(_game, 4, 19, _options, seq=60, commit="ab" * 32 if _game in {"ojibwe", "slahal"} else None)
+    PHASES[f"{_game} over"] = play(_game, 3, 3000, _options, seq=61)
+PHASES["slahal"] = msgspec.structs.replace(PHASES["slahal"], ends=NOW + 754, limit=60.0, since=1000.0)
+PHASES["ojibwe"] = msgspec.structs.replace(PHASES["ojibwe"], calls=("found", "high_ball"))

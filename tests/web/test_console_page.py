@@ -1,0 +1,172 @@
+"""The console's pages and what they offer, without a browser: every button is a call that the table takes."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import msgspec
+import pytest
+from phases import ALL, PHASES
+
+import pi_controller.web
+from pi_controller.games import registry
+from pi_controller.web.console_fields import fields
+from pi_controller.web.console_page import SIGN_IN_WORDS, WORDS, Console, console, foul_label, page, sign_in
+from pi_controller.web.console_play import play
+from pi_controller.web.guard import CSP
+from pi_controller.web.judge_command import understood
+
+STATIC = Path(pi_controller.web.__file__).parent / "static"
+TEMPLATES = STATIC.parent / "templates"
+SCRIPTS = sorted(STATIC.glob("judge*.js"))
+BAD = '<b onclick="x">&\u202e'
+
+
+def told(view, **how) -> Console:
+    """Return the console of a view with what the rules allow in it."""
+    game = registry.game(view.game, next((ALL[name] for name in ALL if view.game == name), {}))
+    keys = ("hider", "long", "middle", "short", "owed", "situation", "winner")
+    sheet = view.sheet or {key: getattr(view, key) for key in keys}
+    legal = game.legal_actions(game.restore(sheet))
+    return console(msgspec.structs.replace(view, sheet=sheet), legal, options=game.settings, **how)
+
+
+class Inline(HTMLParser):
+    """Finds what a strict policy forbids in a page."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def handle_starttag(self, tag, attrs):
+        told = dict(attrs)
+        bad = [name for name in told if name == "style" or name.startswith("on")]
+        if bad or tag == "style" or (tag == "script" and not (told.get("src") or "").startswith("/static/")):
+            self.found.append((tag, attrs))
+
+
+def inline(html):
+    """Return the elements with script or style of their own."""
+    looks = Inline()
+    looks.feed(html)
+    return looks.found
+
+
+def buttons(content):
+    some = [content.play, *([content.again.play] if content.again and content.again.play else [])]
+    every = [one for shown in some for one in (shown.ready, shown.submit, *shown.buttons, *shown.more) if one]
+    return [*every, *(content.question.buttons if content.question else ())]
+
+
+@pytest.mark.parametrize("name", PHASES)
+def test_every_button_is_a_call_and_has_a_place_of_its_own(name):
+    content = told(PHASES[name], sets=True)
+    for one in buttons(content):
+        sent = understood({"key": "key-12345", "expect": None, "call": one.say})
+        assert sent.tag == one.say["judge"]
+        assert one.label
+        assert one.label[0] == one.label[0].upper()
+    ids = [one.id for one in buttons(content)]
+    assert len(ids) == len(set(ids))
+    keys = [one.key for one in buttons(content) if one.key]
+    assert len(keys) == len(set(keys))
+    for row in content.play.rows:
+        assert len({choice.said or choice.label for choice in row.choices}) == len(row.choices)
+
+
+@pytest.mark.parametrize("name", PHASES)
+def test_nothing_in_the_page_is_script_or_style(name):
+    view = msgspec.structs.replace(PHASES[name], teams={"A": BAD, "B": "B"}, note=BAD)
+    html = page(view, told(view, sets=True), me=BAD, as_of="12:00:00")
+    assert inline(html) == []
+    assert "<b onclick" not in html
+    assert "{{" not in html
+    assert "unsafe" not in CSP
+    assert html.count('<html lang="en">') == 1
+
+
+def test_the_sign_in_page_is_plain_too():
+    html = sign_in()
+    assert inline(html) == []
+    assert "{{" not in html
+    assert all(f'for="{id_}"' in html for id_ in ("name", "pin"))
+
+
+def test_every_word_that_the_scripts_say_is_there_and_none_is_left_over():
+    code = "".join(path.read_text("utf-8") for path in SCRIPTS)
+    html = (TEMPLATES / "judge.html").read_text("utf-8") + (TEMPLATES / "sign_in.html").read_text("utf-8")
+    used = set(re.findall(r"words\.(\w+)", code))
+    shown = set(re.findall(r"\{\{(\w+)\}\}", html))
+    rulings, roles = {"upheld", "denied", "play_on"}, {key for key in WORDS if key.startswith("role_")}
+    known = {*WORDS, *SIGN_IN_WORDS}
+    assert used <= known
+    assert known - used - shown == rulings | roles
+
+
+def test_what_the_table_waits_for_and_what_stops_it():
+    assert told(PHASES["held"]).off == ("Play stands: Long Hollow protests. Rule on it below, or let play go on.")
+    assert "disk is full" in told(PHASES["halted"]).off
+    assert told(PHASES["hit"]).off == ""
+    assert "2 hits left" in told(PHASES["hit"]).facts
+    assert "1 hit left" in told(PHASES["second"]).facts
+    assert "Sensors off" in told(PHASES["held"]).facts
+    question = told(PHASES["asked"]).question
+    assert question is not None
+    assert [one.id for one in question.buttons] == ["answer-foul", "answer-play_on", "answer-hide_again"]
+    assert told(PHASES["over"]).question is None
+
+
+def test_a_hit_is_told_in_one_touch_and_the_pad_of_the_first_is_off():
+    first, second = told(PHASES["hit"]).play, told(PHASES["second"]).play
+    assert [one.say["action"] for one in first.buttons] == [
+        {"do": "hit", "found": True},
+        {"do": "hit", "found": False},
+    ]
+    assert [choice.on for choice in first.rows[0].choices] == [True] * 4
+    assert [choice.on for choice in second.rows[0].choices] == [True, False, True, True]
+
+
+def test_the_last_thing_is_put_right_at_once():
+    again = told(PHASES["second"], undo="hit missed 2", last={"do": "hit", "found": False, "pad": 2}).again
+    assert again is not None
+    assert again.button is not None
+    assert again.button.say == {"judge": "replace", "action": {"do": "hit", "found": True, "pad": 2}}
+    hunt = {"do": "hunt", "opened": [], "hit": 1, "ball": 2}
+    again = told(PHASES["ojibwe"], undo="hunt", last=hunt).again
+    assert again is not None
+    assert again.play is not None
+    assert again.play.submit is not None
+    assert again.play.submit.say["judge"] == "replace"
+    assert told(PHASES["hit"], undo="foul", last={"do": "foul", "by": "hider", "kind": "no_bead"}).again is None
+
+
+@pytest.mark.parametrize("game", ["dakota", *ALL])
+def test_the_form_holds_the_whole_sheet(game):
+    view = PHASES["hit" if game == "dakota" else game]
+    sheet = view.sheet or {"hider": "A", "long": {"A": 8, "B": 5}, "middle": 7, "short": {"A": 1, "B": 2},
+                           "owed": "first", "situation": None, "winner": None}  # fmt: skip
+    some = fields(msgspec.structs.replace(view, sheet=sheet))
+    copy = msgspec.json.decode(msgspec.json.encode(sheet))
+    for field in some:
+        part = sheet
+        for key in field.path[:-1]:
+            part = part[key]
+        assert part[field.path[-1]] == field.value
+        if field.choices:
+            assert field.value in [value for value, _ in field.choices], field
+    assert len({field.label for field in some}) == len(some)
+    rules = registry.game(game, ALL.get(game, {}))
+    assert rules.sheet(rules.restore(copy)) == rules.sheet(rules.restore(sheet))
+
+
+def test_no_field_is_of_a_bead():
+    content = msgspec.json.encode(told(PHASES["hit"], sets=True)).decode()
+    assert "bead" not in content
+    assert foul_label("no_bead") == "There was no bead under the pads"
+
+
+def test_a_game_that_is_over_offers_nothing():
+    shown = play(PHASES["over"], ())
+    assert (shown.title, shown.buttons, shown.rows) == ("The game is over", (), ())

@@ -1,0 +1,154 @@
+"""Clients that send too much, too slowly, too often or to strange places: bounded, and nobody else is held up."""
+
+import socket
+import threading
+import time
+from contextlib import closing
+
+import pytest
+from judge_house import House, raw, say
+
+from pi_controller.web import judge_api, patience, posting
+
+POSTS = ("/judge/sign-in", "/judge/sign-out", "/judge/command", "/judge/people")
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory):
+    house = House(tmp_path_factory.mktemp("house"))
+    yield house
+    house.close()
+
+
+@pytest.fixture(scope="module")
+def ann(house):
+    with house.signed_in("Ann") as web:
+        yield web
+
+
+WAYS_OUT = [
+    "/static/../app.py", "/static/..%2fapp.py", "/static/%2e%2e/app.py", "/static/%2e%2e%2fapp.py",
+    "/static//etc/passwd", "/static/..\\app.py", "/static/%5c..%5capp.py", "/static/judge.js%00.css", "/static/",
+    "/static/.", "/static/JUDGE.JS", "/judge/hit/../state.json", "/judge/hit/..%2f..%2fview.json",
+    "/judge/hit/-1.svg", "/judge/hit/1e3.svg", "/judge/hit/%00.svg", "/judge/hit/1.svg/", "/judge/hit/1%0a.svg",
+    "/judge/hit/0x1.svg", "/judge/hit/999999999999999999999.svg", f"/judge/hit/{'9' * 5000}.svg", "/judge/hit/１.svg",
+    "/judge%0a", "/judge/state.json%0a", "/judge/", "//judge", "/judge/../judge", "/JUDGE", "http://evil.example/judge",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", WAYS_OUT, ids=lambda path: path[:40])
+def test_no_path_leads_anywhere_else(house, ann, path):
+    cookie = f"{judge_api.SESSION}={ann.cookies[judge_api.SESSION]}"
+    head = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nCookie: {cookie}\r\n\r\n"
+    answer = raw(house.server.port, head.encode())
+    assert answer.split(b" ")[1] in {b"404", b"400"}
+    assert b"import" not in answer
+    assert b"root:" not in answer
+
+
+@pytest.mark.parametrize("method", ["post", "Post", "POST\t"])
+def test_a_method_is_as_it_is_written(house, method):
+    head = f"{method} /judge/sign-out HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{{}}"
+    assert raw(house.server.port, head.encode()).split(b" ")[1] in {b"400", b"405"}
+
+
+@pytest.mark.parametrize("path", POSTS)
+def test_what_is_too_large_is_refused_before_it_comes(house, ann, path):
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\nContent-Type: application/json\r\n"
+    head += f"Cookie: {judge_api.SESSION}={ann.cookies[judge_api.SESSION]}\r\nContent-Length: 99999999\r\n\r\n"
+    answer = raw(house.server.port, head.encode())
+    assert answer.startswith(b"HTTP/1.1 413 ")
+
+
+def test_a_body_without_end_is_cut_off(house):
+    """In chunks, of no said length: refused after 16 KiB, and soon nobody listens any more."""
+    head = b"POST /judge/sign-in HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\n"
+    head += b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with closing(socket.create_connection(("127.0.0.1", house.server.port), 10)) as line:
+        line.sendall(head)
+        line.sendall(b"1000\r\n" + b" " * 4096 + b"\r\n")
+        line.sendall((b"1000\r\n" + b" " * 4096 + b"\r\n") * 4)
+        assert line.recv(100).startswith(b"HTTP/1.1 413 ")
+
+
+class Lines:
+    """Lines that are open and say little, from one address."""
+
+    def __init__(self, house, data, count, address="127.0.0.3"):
+        self.open = []
+        for _ in range(count):
+            line = socket.socket()
+            self.open.append(line)
+            line.settimeout(10)
+            line.bind((address, 0))
+            line.connect(("127.0.0.1", house.server.port))
+            line.sendall(data)
+
+    def heard(self):
+        """Return what each heard until it was hung up on."""
+        found = []
+        for line in self.open:
+            with closing(line):
+                got = b""
+                try:
+                    while more := line.recv(4096):
+                        got += more
+                except ConnectionError:
+                    pass
+                found.append(got)
+        return found
+
+
+SLOW_BODY = (
+    b"POST /judge/sign-in HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\nConnection: close\r\n"
+    b"Content-Type: application/json\r\nContent-Length: 40\r\n\r\n{"
+)
+
+
+@pytest.mark.parametrize(
+    ("data", "end"),
+    [(b"GET / HTTP/1.1\r\nHo", b""), (b"", b""), (SLOW_BODY, b"HTTP/1.1 408 ")],
+    ids=["head", "silent", "body"],
+)
+def test_who_is_slow_keeps_nobody_waiting(house, ann, monkeypatch, data, end):
+    monkeypatch.setattr(patience, "HEAD_S", 2.0)
+    monkeypatch.setattr(posting, "BODY_S", 2.0)
+    slow = Lines(house, data, 100)
+    took = []
+    for n in range(20):
+        began = time.monotonic()
+        answer = say(ann, f"meanwhile-{len(data)}-{n}", "protest" if n % 2 == 0 else "ruling", **(
+            {"by": "A", "text": "x"} if n % 2 == 0 else {"ruling": "denied", "reason": "x"}
+        ))  # fmt: skip
+        assert answer.status_code == 200
+        took.append(time.monotonic() - began)
+    assert sorted(took)[10] < 0.5
+    began = time.monotonic()
+    heard = slow.heard()
+    assert time.monotonic() - began < 8
+    assert all(one.startswith(end) and (bool(one) == bool(end)) for one in heard)
+
+
+def test_one_address_cannot_take_all_lines(house, monkeypatch):
+    monkeypatch.setattr(patience, "MAX_EACH", 20)
+    monkeypatch.setattr(patience, "HEAD_S", 2.0)
+    greedy = Lines(house, b"", 60)
+    with house.browser("127.0.0.4") as web:
+        assert web.get("/healthz").status_code == 200
+    done = []
+    for line in greedy.open[-30:]:
+        reader = threading.Thread(target=lambda line=line: done.append(_cut(line)))
+        reader.start()
+        reader.join(1.5)
+    assert done.count(True) == 30, "the newest are hung up on at once"
+    greedy.heard()
+
+
+def _cut(line):
+    line.settimeout(1.0)
+    try:
+        return line.recv(1) == b""
+    except ConnectionError:
+        return True
+    except TimeoutError:
+        return False

@@ -1,0 +1,337 @@
+"""The console on the wire: a real server, a real table, people who sign in."""
+
+import asyncio
+import re
+import threading
+import time
+from contextlib import closing
+
+import httpx
+import msgspec
+import pytest
+from judge_house import PIN, House, cheap, say, sign_in
+from test_server import Stream
+
+from pi_controller.referee.facts import Called
+from pi_controller.table.desk import Desk
+from pi_controller.table.settings import Settings
+from pi_controller.table.view import View
+from pi_controller.web.judge_api import BURST, LOOK_S
+from pi_controller.web.judging import HEAD, Judging, welcome
+from pi_controller.web.signing.door import Door
+from pi_controller.web.signing.people import FILE, People
+from pi_controller.web.signing.sessions import Sessions
+
+TOSS = {"do": "toss", "winner": "A"}
+MISS = {"do": "hit", "found": False}
+
+
+@pytest.fixture
+def house(tmp_path):
+    house = House(tmp_path)
+    yield house
+    house.close()
+
+
+def state(web):
+    answer = web.get("/judge/state.json")
+    assert answer.status_code == 200
+    return answer.json()
+
+
+def error(answer, status, code):
+    assert answer.status_code == status, answer.text
+    told = answer.json()["error"]
+    assert told["code"] == code
+    assert told["what"]
+    return told
+
+
+def test_the_pages(house):
+    with house.browser() as web:
+        first = web.get("/judge")
+        assert first.status_code == 200
+        assert first.text == web.get("/judge/sign-in").text
+        assert sign_in(web, "Jo").json() == {"ok": True, "name": "Jo", "role": "judge"}
+        console = web.get("/judge")
+        assert console.text != first.text
+        assert "Jo" in console.text
+        assert web.get("/judge/sign-in").headers["location"] == "/judge"
+
+
+def test_signing_in_and_out(house):
+    with house.browser() as web:
+        error(web.get("/judge/state.json"), 401, "signed_out")
+        told = error(sign_in(web, "Ann", "000000"), 401, "pin")
+        assert told["wait_s"] == 0
+        assert sign_in(web).status_code == 200
+        assert state(web)["me"] == {"name": "Ann", "role": "head"}
+        old = web.cookies["mat_session"]
+        assert sign_in(web).status_code == 200
+        assert web.cookies["mat_session"] != old
+        with house.browser() as other:
+            other.cookies.set("mat_session", old)
+            error(other.get("/judge/state.json"), 401, "signed_out")
+        assert web.post("/judge/sign-out", json={}).status_code == 200
+        assert "mat_session" not in web.cookies
+        error(web.get("/judge/state.json"), 401, "signed_out")
+
+
+def test_the_state(house):
+    with house.signed_in("Jo") as web:
+        assert say(web, "key-toss", "action", action=TOSS).status_code == 200
+        told = state(web)
+        assert msgspec.convert(told["view"], View) == house.table.view
+        assert told["board"]["texts"]["long_a"] == "4"
+        assert told["legal"] == [dict(one) for one in house.table.game.legal_actions(house.table.story.state)]
+        assert {"by": "hitter", "kind": "time", "label": "The time to hit ran out"} in told["fouls"]
+        assert told["protest"] is None
+        assert told["health"] == {
+            "link": False, "note": "", "faults": [], "sensors": True, "board": "a table without a board",
+        }  # fmt: skip
+        assert abs(told["now"] - house.clock()) < 60
+        assert told["console"]["undo"] == "toss A"
+        last = told["log"][-1]
+        assert (last["who"], last["text"], last["undone"]) == ("Jo", "toss A", False)
+
+
+def test_what_is_taken_back_stays_to_be_read(house):
+    with house.signed_in("Jo") as web:
+        say(web, "key-toss", "action", action=TOSS)
+        say(web, "key-miss", "action", action=MISS)
+        assert say(web, "key-undo", "undo", reason="misread").status_code == 200
+        log = state(web)["log"]
+        assert [(one["text"], one["undone"]) for one in log[-3:]] == [
+            ("toss A", False), ("hit missed", True), ("Taken back: misread", False),
+        ]  # fmt: skip
+        for n in range(15):
+            say(web, f"key-hit-{n}", "action", action=MISS)
+            say(web, f"key-undo-{n}", "undo")
+        assert len(state(web)["log"]) == 20
+
+
+def test_a_command_counts_once_and_only_on_what_was_seen(house):
+    with house.signed_in("Jo") as web:
+        seen = state(web)["view"]["stand"]
+        first = say(web, "the-toss", "action", seen, action=TOSS).json()
+        assert first == {"ok": True, "seq": house.table.journal.seq, "repeated": False, "stand": first["stand"]}
+        again = say(web, "the-toss", "action", seen, action=TOSS).json()
+        assert (again["repeated"], again["seq"]) == (True, first["seq"])
+        told = error(say(web, "late-one", "action", seen, action=MISS), 409, "stale")
+        assert "moved on" in told["what"]
+        assert state(web)["view"]["stand"] == first["stand"]
+        error(say(web, "not-now1", "action", first["stand"], action=TOSS), 409, "illegal")
+        error(say(web, "no-such1", "action", first["stand"], action={"do": "dance"}), 400, "invalid")
+    (called,) = house.facts(Called)
+    assert (called.actor, called.role, called.key) == ("Jo", "judge", "the-toss")
+    assert abs(called.t - house.clock()) < 60, "the table's time, not the sender's"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"key": "short", "call": {"judge": "undo"}},
+        {"key": "x" * 65, "call": {"judge": "undo"}},
+        {"key": "key key key", "call": {"judge": "undo"}},
+        {"key": "good-key", "call": {"judge": "undo", "t": 5.0}},
+        {"key": "good-key", "call": {"judge": "undo", "more": 1}},
+        {"key": "good-key", "call": {"judge": "crown"}},
+        {"key": "good-key", "call": {"judge": ["undo"]}},
+        {"key": "good-key", "call": "undo"},
+        {"key": "good-key", "call": {"judge": "undo", "reason": 7}},
+        {"key": "good-key", "call": {"judge": "undo", "reason": "x" * 1001}},
+        {"key": "good-key", "call": {"judge": "protest", "by": "C"}},
+        {"key": "good-key", "call": {"judge": "clock", "running": 1}},
+        {"key": "good-key", "call": {"judge": "action", "action": {"do": "hit", "found": True, "pad": 1e300}}},
+        {"key": "good-key", "call": {"judge": "action", "action": {"do": [[[[[[[[1]]]]]]]]}}},
+        {"key": "good-key", "call": {"judge": "undo"}, "expect": "0"},
+        {"key": "good-key", "call": {"judge": "undo"}, "expect": True},
+        {"key": "good-key", "call": {"judge": "undo"}, "actor": "Ann"},
+        {"call": {"judge": "undo"}},
+        {},
+    ],
+)
+def test_what_is_no_command(house, body):
+    with house.signed_in() as web:
+        error(web.post("/judge/command", json=body), 400, "invalid")
+    assert house.table.journal.seq == 1
+
+
+def test_two_judges_at_the_same_moment(house):
+    """Fifty times two judges decide on the same picture at once: one of them is followed, the other is told so."""
+    with house.signed_in("Jo") as web:
+        say(web, "the-toss", "action", action=TOSS)
+    answers, meet = {}, threading.Barrier(2, timeout=30)
+
+    def judge(name):
+        with house.signed_in(name) as web:
+            for n in range(50):
+                call = ("action", {"action": MISS}) if n % 2 == 0 else ("undo", {})
+                stand = state(web)["view"]["stand"]
+                meet.wait()
+                answers[n, name] = say(web, f"{name}-{n:06}", call[0], stand, **call[1])
+                meet.wait()
+
+    both = [threading.Thread(target=judge, args=(name,)) for name in ("Jo", "Ann")]
+    for one in both:
+        one.start()
+    for one in both:
+        one.join()
+    order = []
+    for n in range(50):
+        first, late = sorted(("Jo", "Ann"), key=lambda name: answers[n, name].status_code)
+        order.append((f"{first}-{n:06}", answers[n, first].json()["seq"]))
+        assert "moved on" in error(answers[n, late], 409, "stale")["what"]
+    called = house.facts(Called)
+    assert [one.key for one in called] == ["the-toss", *(key for key, _ in order)], "journalled is what was answered"
+    assert [seq for _, seq in order] == sorted(seq for _, seq in order)
+
+
+def test_the_events(house):
+    with house.signed_in("Jo") as web, web.stream("GET", "/judge/events") as response:
+        assert response.headers["content-type"].startswith("text/event-stream")
+        events = Stream(response)
+        first = msgspec.json.decode(events.next("judge")["data"])
+        assert first["me"]["name"] == "Jo"
+        assert set(first) == set(state(web))
+        say(web, "the-toss", "action", action=TOSS)
+        told = events.next("judge")
+        assert int(told["id"]) == house.table.journal.seq
+        assert msgspec.json.decode(told["data"])["view"]["hider"] == "A"
+        say(web, "the-word", "protest", by="B", text="his sleeve")
+        protest = msgspec.json.decode(events.next("judge")["data"])["protest"]
+        assert protest == {"by": "B", "text": "his sleeve", "play_on": False}
+        assert "sleeve" not in web.get("/view.json").text
+
+
+def test_a_picture_that_is_published_before_it_is_laid_out(house, monkeypatch):
+    """The table's thread does the one right after the other; the web's may look in between."""
+    with house.signed_in("Jo") as web, web.stream("GET", "/judge/events") as response:
+        events = Stream(response)
+        events.next("judge")
+        desk = house.judges.desk
+        monkeypatch.setattr(desk, "show", lambda *_: None)
+        view = msgspec.structs.replace(house.table.view, note="the disk is nearly full")
+        house.feed.publish(view)
+        threading.Timer(0.3, lambda: setattr(desk, "_picture", desk.picture._replace(view=view))).start()
+        began = time.monotonic()
+        assert msgspec.json.decode(events.next("judge")["data"])["health"]["note"] == view.note
+        assert time.monotonic() - began < LOOK_S
+
+
+def test_the_events_end_with_the_session(house):
+    with house.signed_in("Jo") as web, web.stream("GET", "/judge/events") as response:
+        events = Stream(response)
+        events.next("judge")
+        house.judges.people.remove(house.judges.people.named("Jo")[0].id)
+        with pytest.raises(EOFError):
+            events.next("judge")
+    with house.signed_in("Ann") as web, web.stream("GET", "/judge/events") as response:
+        events = Stream(response)
+        events.next("judge")
+        house.clock.ahead += 1801
+        with pytest.raises(EOFError):
+            events.next("judge")
+
+
+def test_not_too_many_streams(house):
+    with house.signed_in("Jo") as web:
+        open_ones = [web.stream("GET", "/judge/events") for _ in range(4)]
+        for one in open_ones:
+            assert one.__enter__().status_code == 200
+        error(web.get("/judge/events"), 429, "many")
+        for one in open_ones:
+            one.__exit__(None, None, None)
+
+
+def test_too_many_commands(house):
+    house.clock.stop()
+    with house.signed_in("Sam") as web, house.signed_in("Jo") as other:
+        found = [say(web, f"key-{n:06}", "undo").status_code for n in range(80)]
+        assert found == [409] * int(BURST) + [429] * (80 - int(BURST))
+        assert "wait 0.1 s" in error(say(web, "key-late", "undo"), 429, "often")["todo"]
+        error(say(other, "key-other", "undo"), 409, "illegal")
+        house.clock.ahead += 1.0
+        assert [say(web, f"key-{n:06}", "undo").status_code for n in range(11)] == [409] * 10 + [429]
+
+
+def test_a_table_that_hangs_is_told_in_time(house):
+    with house.signed_in("Jo") as web:
+        house.hang()
+        told = error(say(web, "the-toss", "action", action=TOSS), 503, "busy")
+        assert "does not answer" in told["what"]
+        assert state(web)["view"]["phase"] == "toss"
+        house.play()
+        assert say(web, "the-toss", "action", action=TOSS).json()["repeated"] is False
+
+
+def test_a_halted_table(house, monkeypatch):
+    from pi_controller.errors import JournalError
+
+    def fail(*_):
+        raise JournalError("journal: the disk is full", "make room")
+
+    with house.signed_in("Jo") as web:
+        monkeypatch.setattr(house.table.journal, "append", fail)
+        monkeypatch.setattr(house.table.journal, "reopen", fail)
+        told = error(say(web, "the-toss", "action", action=TOSS), 503, "journal")
+        assert told == {"code": "journal", "what": "journal: the disk is full", "todo": "make room"}
+        assert state(web)["view"]["phase"] == "halted"
+
+
+def test_the_head_judge_sees_to_the_people(house):
+    with house.signed_in() as web, house.browser() as other:
+        told = web.post("/judge/people", json={"do": "add", "name": "Bo", "role": "judge"}).json()
+        assert sign_in(other, "Bo", told["pin"]).json()["role"] == "judge"
+        listed = web.get("/judge/people").json()
+        assert [(one["name"], one["role"], len(one["sessions"])) for one in listed["people"]][2:] == [
+            ("Ann", "head", 1), ("Bo", "judge", 1),
+        ]  # fmt: skip
+        assert told["pin"] not in web.get("/judge/people").text
+        assert web.post("/judge/people", json={"do": "revoke", "id": told["id"]}).json() == {"ok": True, "ended": 1}
+        error(other.get("/judge/state.json"), 401, "signed_out")
+        pin = web.post("/judge/people", json={"do": "new_pin", "id": told["id"]}).json()["pin"]
+        error(sign_in(other, "Bo", told["pin"]), 401, "pin")
+        assert sign_in(other, "Bo", pin).status_code == 200
+        assert web.post("/judge/people", json={"do": "remove", "id": told["id"]}).json() == {"ok": True}
+        error(sign_in(other, "Bo", pin), 401, "pin")
+        ann = next(one["id"] for one in listed["people"] if one["name"] == "Ann")
+        error(web.post("/judge/people", json={"do": "remove", "id": ann}), 409, "people")
+        error(web.post("/judge/people", json={"do": "remove", "id": 999}), 404, "missing")
+        error(web.post("/judge/people", json={"do": "add", "name": "Bo", "role": "king"}), 409, "people")
+        error(web.post("/judge/people", json={"do": "dance"}), 400, "invalid")
+
+
+def test_sessions_outlive_a_restart_of_the_program(house, tmp_path):
+    with house.signed_in("Jo") as web:
+        say(web, "the-toss", "action", action=TOSS)
+        cookie = web.cookies["mat_session"]
+    house.close()
+    again = House(tmp_path)
+    try:
+        with again.browser() as web:
+            web.cookies.set("mat_session", cookie, path="/judge")
+            assert state(web)["me"]["name"] == "Jo"
+            assert say(web, "the-toss", "action", action=TOSS).json()["repeated"] is True
+    finally:
+        again.close()
+
+
+def test_the_first_head_judges_pin_is_shown_once_and_in_a_terminal_only(tmp_path):
+    with closing(People(tmp_path / FILE)) as people:
+        judges = Judging(Desk(), people, [], Door(people, Sessions(people), cheap(), time.time))
+        told = welcome(judges, shows=False)  # to a log
+        assert "new-head" in told
+        assert not re.search(r"\d{6}", told)
+        assert people.everybody() == []
+        (pin,) = re.findall(r"PIN (\d{6}) ", welcome(judges, shows=True))
+        assert asyncio.run(judges.door.sign_in(HEAD, pin, "127.0.0.1", None)).person.role == "head"
+        assert welcome(judges, shows=True) == ""
+
+
+def test_without_judges_there_is_no_console(server):
+    assert Settings().web.judges is False
+    with httpx.Client(base_url=server.url, trust_env=False) as web:
+        assert web.get("/judge").status_code == 404
+        assert web.post("/judge/sign-in", json={"name": "Ann", "pin": PIN}).status_code == 405
+        assert web.post("/judge/command", json={}).status_code == 405

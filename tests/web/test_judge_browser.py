@@ -1,0 +1,395 @@
+"""The judge's console in a real browser: games played from it, what is put right on it, and what stops it."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+from judge_rig import OTHERS, PIN, Rig, answered, settled, sign_in, touch
+
+from pi_controller.games import registry
+from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
+from pi_controller.referee.facts import Called, Done
+from pi_controller.table.journal import Journal
+
+pytestmark = pytest.mark.chromium
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+LAPTOP = {"viewport": {"width": 1366, "height": 768}}
+EXPECTED = ("net::ERR_", "the server responded with a status of 4")
+"""What a browser says on its console of a broken line, and of refusals that the page tells by itself."""
+
+
+@pytest.fixture
+def rigs(tmp_path):
+    """Return a function that opens tables; they are closed at the end."""
+    opened = []
+
+    def open_it(*args, **how):
+        opened.append(Rig(tmp_path, *args, **how))
+        return opened[-1]
+
+    yield open_it
+    for rig in opened:
+        rig.close()
+
+
+@pytest.fixture
+def pages(chromium):
+    """Return a function that opens the console; nothing may be complained of, and nobody asked `are you sure?`."""
+    contexts, complaints = [], []
+
+    def open_it(rig, name="Ann", how=PHONE, *, before=None):
+        context = chromium.new_context(reduced_motion="reduce", **how)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: (complaints.append(dialog.message), dialog.dismiss()))
+        if before:
+            page.add_init_script(before)
+        if name:
+            sign_in(page, rig.url, name)
+        return page
+
+    yield open_it
+    for context in contexts:
+        context.close()
+    assert [said for said in complaints if not any(one in said for one in EXPECTED)] == []
+
+
+def journal(tmp_path, kind=Done):
+    with Journal(tmp_path / "game.sqlite", read_only=True) as kept:
+        return [fact for _, fact in kept.read() if isinstance(fact, kind)]
+
+
+def text(page, id_):
+    return page.locator(f"#{id_}").inner_text()
+
+
+def wait_text(page, id_, said):
+    page.wait_for_function("([id, said]) => document.getElementById(id).textContent.includes(said)", arg=[id_, said])
+
+
+def press(page, selector):
+    """Touch what is below the panel, and wait until the table has answered."""
+    page.click(selector)
+    answered(page)
+
+
+def unfold(page, id_):
+    page.evaluate("id => { document.getElementById(id).open = true }", id_)
+
+
+def test_signing_in_by_the_keypad(rigs, pages):
+    rig = rigs()
+    page = pages(rig, name=None)
+    page.goto(rig.url)
+    page.fill("#name", "ann")
+    for digit in "111111":
+        page.tap(f"[data-digit='{digit}']")
+    page.tap("[type=submit]")
+    page.wait_for_function("() => document.querySelector('#problem').textContent")
+    assert page.input_value("#pin") == ""
+    for digit in PIN:
+        page.tap(f"[data-digit='{digit}']")
+    page.tap("[type=submit]")
+    page.wait_for_selector("#play[data-shape=choice]")
+    assert text(page, "me") == "Ann"
+    page.tap("#sign-out")
+    page.wait_for_selector("#sign-in")
+
+
+def test_a_whole_game_without_sensors_takes_two_taps_a_hide(rigs, pages, tmp_path):
+    rig = rigs("dakota", {"points": "2"})
+    page = pages(
+        rig,
+        before="window.taps = 0; addEventListener('click', event => { taps += Number(event.isTrusted) }, true)",
+    )
+    game = registry.game("dakota", {"points": 2})
+    state, _ = game.play(game.opening(), {"do": "toss", "winner": "A"})
+    touch(page, "toss-A")
+    toss = page.evaluate("window.taps")
+    counts, taps = [], 0
+    for hit in "ffffmfmmmfffffmmm":
+        before = page.evaluate("window.taps")
+        touch(page, "found" if hit == "f" else "missed")
+        taps += page.evaluate("window.taps") - before
+        state, _ = game.play(state, {"do": "hit", "found": hit == "f"})
+        told = rig.view
+        assert told.sheet == game.sheet(state)
+        if told.owed != "second":
+            counts.append(taps)
+            taps = 0
+    assert game.over(state)
+    assert rig.view.winner == game.sheet(state)["winner"]
+    wait_text(page, "sentence", "wins")
+    assert toss == 1
+    assert len(counts) > 10
+    assert max(counts) == 2, counts
+    assert len(journal(tmp_path)) == 1 + sum(counts)
+    print(f"\n{len(counts)} hides, {sum(counts)} taps, at most {max(counts)} a hide")
+
+
+def test_hidden_then_found_is_two_taps_and_a_double_touch_is_one(rigs, pages, tmp_path):
+    rig = rigs()
+    page = pages(rig)
+    touch(page, "toss-A")
+    touch(page, "hidden")
+    assert rig.view.phase == "hit"
+    page.locator("#play [data-id=missed]").dblclick()
+    answered(page)
+    assert [fact.action["do"] for fact in journal(tmp_path)] == ["toss", "hit"]
+    assert text(page, "facts").split("\n")[-1] == "1 hit left"
+
+
+def test_what_was_wrong_is_put_right_at_once(rigs, pages, tmp_path):
+    rig = rigs()
+    page = pages(rig)
+    touch(page, "toss-A")
+    press(page, "#again")
+    assert rig.view.hider == "B"
+    press(page, "#again")
+    page.click("[data-row=pad] [data-value='1']")
+    touch(page, "missed")
+    assert rig.view.hits[0].pad == 2
+    press(page, "#again")
+    assert (rig.view.hider, rig.view.long) == ("B", {"A": 4, "B": 4}), "it was found"
+    for owed in ("second", "first"):
+        press(page, "#undo")
+        assert (rig.view.hider, rig.view.owed) == ("A", owed)
+    touch(page, "missed")
+    touch(page, "missed")
+    unfold(page, "fouls")
+    press(page, "#fouls >> text=In the hide just settled")
+    press(page, "[data-foul=hider-no_bead]")
+    assert rig.view.hider == "B"
+    assert journal(tmp_path)[-1].action["hide"] == "last"
+    press(page, "[data-foul=hitter-outside_help]")
+    assert rig.view.long["B"] == 8 or rig.view.long["B"] == 4
+    unfold(page, "log")
+    assert "taken back" in page.locator("#log").inner_text()
+
+
+def test_the_table_is_set_with_a_reason(rigs, pages):
+    rig = rigs()
+    page = pages(rig, how=LAPTOP)
+    touch(page, "toss-A")
+    page.click("#set summary")
+    for field, value in {"long-A": 12, "long-B": 3, "middle": 5, "short-B": 4}.items():
+        page.fill(f"#set-{field}", str(value))
+    page.select_option("#set-hider", label="Long Hollow")
+    page.click("#set-send")
+    assert "why" in page.locator("#set-inside .problem").inner_text()
+    page.fill("#set-middle", "6")
+    page.fill("#set-reason", "counted again")
+    press(page, "#set-send")
+    assert page.locator("#toast-told").inner_text(), "21 sticks are refused in words"
+    assert rig.view.long == {"A": 4, "B": 0}
+    page.fill("#set-middle", "5")
+    press(page, "#set-send")
+    assert (rig.view.long, rig.view.middle, rig.view.short["B"], rig.view.hider) == ({"A": 12, "B": 3}, 5, 4, "B")
+    page.click("#table summary")
+    press(page, "#sensors")
+    assert not rig.view.sensors
+    wait_text(page, "facts", "Sensors off")
+    press(page, "#sensors")
+    assert rig.view.sensors
+
+
+def test_a_protest_stops_play_until_it_is_ruled_on(rigs, pages, tmp_path):
+    rig = rigs()
+    page, keeper = pages(rig, "Bo", LAPTOP), pages(rig, "Cy")
+    touch(page, "toss-A")
+    page.click("#protest summary")
+    page.click("#protest-send")
+    assert "team" in page.locator("#protest-inside .problem").inner_text()
+    page.click("#protest [data-team=B]")
+    page.fill("#protest-text", "<b>pad</b> 2")
+    press(page, "#protest-send")
+    assert rig.view.held
+    for one in (page, keeper):
+        wait_text(one, "why", "Long Hollow protests")
+        settled(one)
+        one.click("#play [data-id=found]", force=True)
+        assert one.locator("#play [data-id=found]").get_attribute("aria-disabled") == "true"
+    assert not keeper.locator("#protest").is_visible()
+    assert [fact.action["do"] for fact in journal(tmp_path)] == ["toss"]
+    assert "<b>pad</b> 2" in page.locator("#protest-inside .asked").inner_text()
+    page.click("#to-ruling")
+    assert page.evaluate("document.activeElement.id") == "ruling-reason"
+    page.click("[data-ruling=play_on]")
+    assert "why" in page.locator("#protest-inside .problem").inner_text()
+    page.fill("#ruling-reason", "asked at the break")
+    press(page, "[data-ruling=play_on]")
+    assert not rig.view.held
+    touch(page, "found")
+    page.fill("#ruling-reason", "seen by two")
+    press(page, "[data-ruling=denied]")
+    page.wait_for_selector("#protest-text")
+    assert not rig.view.protest
+
+
+def hidden_under(pad):
+    """Return what the mat feels of a hide."""
+    hands = [(kind, one) for one in (1, 2, 3, 4) for kind in (HandIn, HandOut)]
+    return [(Link, True), *hands, (Beads, (Bead(pad),)), (Button, "ready")]
+
+
+def test_what_the_mat_is_unsure_of_is_asked_and_ruled(rigs, pages):
+    rig = rigs()
+    page = pages(rig)
+    touch(page, "toss-A")
+    rig.feel(*hidden_under(2))
+    rig.feel((Strike, (2, 3)))
+    page.wait_for_selector("#play[data-shape=question]")
+    wait_text(page, "why", "Pads 2 and 3")
+    settled(page)
+    touch(page, "answer-3")
+    assert rig.view.question is None
+    assert [(hit.pad, hit.found) for hit in rig.view.hits] == [(3, False)]
+    assert page.locator("#play").get_attribute("data-shape") == "hits"
+
+
+def test_a_stale_screen_is_told_and_nothing_is_overwritten(rigs, pages, tmp_path):
+    rig = rigs()
+    page, other = pages(rig), pages(rig, "Bo")
+    touch(page, "toss-A")
+    other.wait_for_selector("#play[data-shape=hits]")
+    settled(other)
+
+    def meanwhile(route):
+        """Let Bo's word come first: Ann has not seen it when she touches."""
+        with httpx.Client(headers={"origin": rig.server.url.rstrip("/")}, trust_env=False) as bo:
+            bo.post(f"{rig.url}/sign-in", json={"name": "Bo", "pin": PIN}).raise_for_status()
+            call = {"judge": "action", "action": {"do": "hit", "found": False}}
+            bo.post(f"{rig.url}/command", json={"key": "key-of-bo", "expect": None, "call": call}).raise_for_status()
+        route.continue_()
+
+    page.route("**/judge/command", meanwhile, times=1)
+    page.click("#play [data-id=found]")
+    page.wait_for_selector("#toast[data-value=warn]")
+    told = page.locator("#toast-told").inner_text()
+    assert "moved on" in told
+    assert "Bo" in told
+    assert [fact.action for fact in journal(tmp_path)][1:] == [{"do": "hit", "found": False}]
+    page.click("#toast-do")
+    for one in (page, other):
+        wait_text(one, "facts", "1 hit left")
+    assert {text(page, id_) == text(other, id_) for id_ in ("sentence", "facts", "sides", "undo", "link")} == {True}
+
+
+def test_an_answer_that_is_lost_counts_once(rigs, pages, tmp_path):
+    rig = rigs()
+    page = pages(rig)
+    touch(page, "toss-A")
+
+    def lose(route):
+        route.fetch()
+        route.abort()
+
+    page.route("**/judge/command", lose, times=1)
+    page.click("#play [data-id=missed]")
+    answered(page)
+    page.wait_for_function("() => document.querySelector('#toast').dataset.value === ''")
+    assert [fact.action["do"] for fact in journal(tmp_path)] == ["toss", "hit"]
+    assert len({fact.key for fact in journal(tmp_path, Called)}) == 2
+
+
+def test_it_comes_back_after_the_server(rigs, pages):
+    rig = rigs(heartbeat_s=0.5)
+    page = pages(rig)
+    touch(page, "toss-A")
+    rig.server.stop()
+    page.wait_for_selector("#badge[data-value=stale]")
+    wait_text(page, "why", "No news")
+    page.click("#play [data-id=found]", force=True)
+    page.wait_for_function("() => document.querySelector('#ago').textContent.includes('0:0')")
+    rig.serve()
+    page.wait_for_selector("#badge[data-value=live]")
+    settled(page)
+    assert (text(page, "ago"), rig.view.owed) == ("", "first")
+    touch(page, "missed")
+    assert rig.view.owed == "second"
+
+
+def test_the_clock_warns_by_tones_and_is_stopped(rigs, pages):
+    rig = rigs("dakota", {"hit_seconds": "11"}, hit_seconds=11.0)
+    tones = """window.tones = [];
+      window.AudioContext = class { currentTime = 0; destination = {}; close() {}
+        createGain() { const gain = { setValueAtTime() {}, exponentialRampToValueAtTime() {} };
+          return { gain, connect: one => one } }
+        createOscillator() { const frequency = { value: 0 };
+          return { frequency, connect: one => one, stop() {}, start() { tones.push(frequency.value) } } } }"""
+    page = pages(rig, before=tones)
+    page.click("#sound")
+    touch(page, "toss-A")
+    touch(page, "hidden")
+    wait_text(page, "clock-told", "left")
+    wait_text(page, "clock-told", "Soon")
+    assert page.evaluate("tones") == [880, 880], "one when it was switched on, one at ten seconds"
+    press(page, "#clock-set")
+    wait_text(page, "clock-told", "stopped")
+    rig.later += 60
+    settled(page)
+    assert page.evaluate("tones").count(440) == 0
+    press(page, "#clock-set")
+    wait_text(page, "clock-told", "Soon")
+    assert rig.view.paused is None
+    assert rig.view.owed == "first", "the minute that it stood does not count"
+
+
+def test_by_the_keyboard_alone(rigs, pages, tmp_path):
+    rig = rigs()
+    page = pages(rig, name=None, how=LAPTOP)
+    page.goto(rig.url)
+    keys = page.keyboard
+    keys.type("Ann")
+    keys.press("Tab")
+    keys.type(PIN)
+    keys.press("Enter")
+    page.wait_for_selector("#play[data-shape=choice]")
+    settled(page)
+    keys.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    keys.press("Enter")
+    keys.press("Tab")
+    assert page.evaluate("document.activeElement.dataset.id") == "toss-A"
+    assert page.evaluate("parseFloat(getComputedStyle(document.activeElement).outlineWidth)") >= 2
+    for key in ("Enter", "h", "2", "m", "f", "u"):
+        keys.press(key)
+        page.wait_for_timeout(60)
+        answered(page)
+    assert [hit.pad for hit in rig.view.hits] == [2]
+    assert rig.view.owed == "second"
+    keys.press("?")
+    assert page.locator("dialog#help").is_visible()
+    keys.press("f")
+    keys.press("Escape")
+    assert not page.locator("dialog#help").is_visible()
+    assert len(journal(tmp_path)) == 3
+    for _ in range(60):
+        keys.press("Tab")
+        if page.evaluate("document.activeElement?.closest('#protest') !== null"):
+            break
+    keys.press("Enter")
+    assert page.evaluate("document.querySelector('#protest').open")
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_the_other_games_are_played_from_it_too(rigs, pages, tmp_path, name):
+    options = {"players": "Ann,Bo"} if name in {"bageswin", "patol"} else {}
+    rig = rigs(name, options)
+    page = pages(rig, how=LAPTOP)
+    touches, actions = OTHERS[name]
+    for one in touches:
+        page.click(f"#play {one}")
+        answered(page)
+    assert [fact.action for fact in journal(tmp_path)] == actions
+    game = registry.game(name, options)
+    state = game.opening()
+    for action in actions:
+        state, _ = game.play(state, action)
+    assert rig.view.sheet == game.sheet(state)
+    assert page.locator("#undo span").inner_text()
+    press(page, "#undo")
+    wait_text(page, "log", "taken back")

@@ -1,0 +1,194 @@
+"""How the judge's console looks: for those who see little or use no mouse, and on every screen."""
+
+from __future__ import annotations
+
+import functools
+
+import msgspec
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from judge_rig import Shown, settled, sign_in
+from phases import ALL, NOW, PHASES
+
+from pi_controller.mat.strikes import StrikeSettings
+from pi_controller.table.review import Review, Stroke, beside
+
+np = pytest.importorskip("numpy")
+pytestmark = pytest.mark.chromium
+SIZES = [(320, 568), (390, 844), (844, 390), (1366, 768), (1920, 1080)]
+WIDE = {"A": "W" * 40, "B": "日本" * 20}
+AXE = Axe()
+LEAST_PX = 44
+
+
+@functools.cache
+def hit():
+    """Return what four pads felt of a hit on pad 2."""
+    t = np.arange(1600) / 4000
+    shock = np.where(t > 0.2, 900 * np.exp(-40 * (t - 0.2)) * np.sin(1500 * t), 0)
+    samples = (2048 + shock[:, None] * np.array([0.1, 1.0, 0.4, 0.05])).astype(np.int16)
+    return Stroke(1, 10.2, 10.0, 4000.0, 2048, (2,), 8.3, True, StrikeSettings(), samples)
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("shown")
+    review = Review(beside(folder / "no.sqlite"))
+    review.add([hit()])
+    review.close()
+    console = Shown(folder, NOW)
+    console.show(PHASES["hit"])
+    yield console
+    console.close()
+
+
+@pytest.fixture(scope="module")
+def page(chromium, shown):
+    """Return the console, for the head judge; the policy against scripts and styles in the page may not have spoken."""
+    context = chromium.new_context(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
+    page, complaints = context.new_page(), []
+    page.set_default_timeout(20_000)
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    sign_in(page, shown.url)
+    page.evaluate(AXE.axe_script)
+    yield page
+    context.close()
+    assert complaints == []
+
+
+@pytest.fixture
+def phase(page, shown):
+    """Return a function that shows a phase and waits until the page does."""
+
+    def show(name, **changed):
+        options = next((ALL[game] for game in ALL if name.startswith(game)), None)
+        show.seq += 1
+        view = msgspec.structs.replace(PHASES[name], seq=show.seq, stand=show.seq, **changed)
+        shown.show(view, options)
+        page.wait_for_function("n => document.body.dataset.stand === String(n)", arg=show.seq)
+
+    show.seq = shown.feed.latest.view.seq + 100
+    return show
+
+
+def violations(page, **options):
+    """Return what axe finds, with the elements it finds it in."""
+    found = page.evaluate(
+        "how => axe.run(how).then(found => found.violations)", {"resultTypes": ["violations"], **options}
+    )
+    return [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in found]
+
+
+CONTRAST = {"runOnly": {"type": "rule", "values": ["color-contrast"]}}
+
+
+def looked_at(page):
+    """Look in light with every rule, in dark at what colours can break; return what is found."""
+    found = violations(page)
+    page.emulate_media(color_scheme="dark")
+    found += violations(page, **CONTRAST)
+    page.emulate_media(color_scheme="light")
+    return found
+
+
+@pytest.mark.parametrize("name", PHASES)
+def test_axe_finds_nothing_in_any_phase(page, phase, name):
+    phase(name)
+    assert looked_at(page) == []
+
+
+def test_axe_finds_nothing_in_what_is_unfolded(page, phase):
+    phase("second")
+    page.evaluate("() => document.querySelectorAll('details').forEach(one => { one.open = true })")
+    page.wait_for_selector("#people-inside .person")
+    page.wait_for_selector("#set-send")
+    page.wait_for_selector("[data-hit]")
+    assert looked_at(page) == []
+    page.click("#help-open")
+    assert looked_at(page) == []
+    page.keyboard.press("Escape")
+    page.click("[data-hit]")
+    page.wait_for_function("() => document.querySelector('#picture-img').naturalWidth > 100")
+    assert looked_at(page) == []
+    page.keyboard.press("Escape")
+    page.evaluate("() => document.querySelectorAll('details').forEach(one => { one.open = false })")
+
+
+def test_axe_finds_nothing_on_the_sign_in_page(chromium, shown):
+    context = chromium.new_context(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(shown.url)
+    page.evaluate(AXE.axe_script)
+    assert looked_at(page) == []
+    context.close()
+
+
+MEASURE = """least => {
+  const found = [];
+  const hidden = ".skip, .unseen, dialog:not([open])";
+  const seen = one => one.checkVisibility({ visibilityProperty: true }) && !one.closest(hidden);
+  const fault = (what, one, more = "") => found.push(`${what}: ${one.outerHTML.slice(0, 80)} ${more}`);
+  const wide = document.documentElement;
+  if (wide.scrollWidth > wide.clientWidth) found.push(`over the side by ${wide.scrollWidth - wide.clientWidth}`);
+  for (const one of document.querySelectorAll("button, summary, select, input, textarea")) {
+    const box = one.getBoundingClientRect();
+    const small = one.matches("[type=checkbox]") ? one.closest("label").getBoundingClientRect() : box;
+    if (seen(one) && Math.min(small.width, small.height) < least) fault("small", one, `${box.width}x${box.height}`);
+    if (seen(one) && one.matches("button") && one.scrollWidth > one.clientWidth + 1) fault("clipped", one);
+  }
+  scrollTo(0, 0);
+  for (const one of innerHeight > 480 ? document.querySelectorAll("#play button, .bar button") : []) {
+    const box = one.getBoundingClientRect();
+    if (seen(one) && (box.top < 0 || box.bottom > innerHeight + 1)) fault("not on the screen", one);
+  }
+  return found;
+}"""
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_everything_can_be_touched_on_every_screen(page, phase, size):
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.evaluate("() => document.querySelectorAll('details').forEach(one => { one.open = true })")
+    faults = {}
+    for name in PHASES:
+        phase(name, **({"teams": WIDE} if name == "wide" else {}))
+        if found := page.evaluate(MEASURE, LEAST_PX):
+            faults[name] = found
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.evaluate("() => document.querySelectorAll('details').forEach(one => { one.open = false })")
+    assert faults == {}
+
+
+def test_a_touch_as_the_table_changes_was_meant_for_what_stood_there_before(page, phase):
+    phase("hit")
+    settled(page)
+    sent = []
+    page.on("request", lambda request: sent.append(request.method))
+    page.evaluate("""() => new MutationObserver((_, looks) => {
+      if (!document.body.dataset.inert) return;
+      looks.disconnect();
+      document.querySelector("#play [data-id=found]").click();
+    }).observe(document.body, { attributes: true })""")
+    phase("second")
+    page.wait_for_function("() => document.getElementById('why').textContent.includes('just changed')")
+    assert "POST" not in sent
+
+
+def test_nothing_moves_for_those_who_ask_for_it(page, phase):
+    phase("hit")
+    settled(page)
+    still = "getComputedStyle(document.querySelector('#undo')).transitionDuration"
+    assert page.evaluate(still) == "0s"
+    page.emulate_media(reduced_motion="no-preference")
+    assert page.evaluate(still) != "0s"
+    page.emulate_media(reduced_motion="reduce")
+
+
+def test_what_is_touched_does_not_move_when_the_table_changes(page, phase):
+    places = []
+    for name in ("hide", "hit", "second", "point", "held", "foul"):
+        phase(name)
+        places.append(page.locator("#play [data-id=found]").bounding_box())
+    assert places[0] is not None
+    assert all(one == places[0] for one in places), places

@@ -1,0 +1,222 @@
+"""The public pages in a real Chromium: they follow the table, come back by themselves, and can be read by everybody."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import socket
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import msgspec
+import pytest
+import zxingcpp
+from axe_playwright_python.sync_playwright import Axe
+from phases import DAKOTA, NONCE, PHASES, SEAL
+from PIL import Image
+from played import play
+
+from pi_controller.referee.opening import commitment
+from pi_controller.show.phrases import sentence
+from pi_controller.table.view import Hit, Opening
+from pi_controller.web.address import Pages
+from pi_controller.web.server import WebServer
+
+pytestmark = pytest.mark.chromium
+
+OPENED = Opening(7, SEAL, 4, NONCE.hex())
+SHOWN = msgspec.structs.replace(PHASES["show"], opening=OPENED, seq=50)
+STRIPS = {
+    "bottom": {"called": (48, 728, 1824, 120), "situation": (48, 856, 1824, 56), "score": (48, 920, 1824, 112)},
+    "top": {"score": (48, 48, 1824, 112), "situation": (48, 168, 1824, 56), "called": (48, 232, 1824, 120)},
+}
+"""Where the overlay's strips stand at 1920 x 1080, as its style sheet promises: left, top, width, height."""
+
+
+def says(page, key, text):
+    page.wait_for_function(
+        "([key, text]) => document.querySelector(`[data-live=${key}]`)?.textContent === text", arg=[key, text]
+    )
+
+
+def badge_is(page, value):
+    page.wait_for_function("value => document.getElementById('badge').dataset.value === value", arg=value)
+
+
+@pytest.mark.parametrize("path", ["room", "overlay"])
+def test_it_follows_the_table_from_game_to_game(open_page, feed, path):
+    page = open_page(path)
+    for seq, name in enumerate(("show", "ojibwe", "slahal", "bageswin", "plum_stone", "patol"), 2):
+        feed.publish(msgspec.structs.replace(PHASES[name], seq=seq, note=f"At {seq}."))
+        says(page, "sentence", sentence(PHASES[name]))
+        assert page.title() == page.evaluate("document.querySelector('[data-live=title]').textContent")
+        assert page.locator("h1").text_content() != ""
+    assert page.locator("[data-player='3'], .cells li").count() >= 1
+
+
+def test_after_a_restart_it_comes_back_and_asks_for_what_it_has_not_seen(open_page, feed, server, view):
+    room, over = open_page("room"), open_page("overlay")
+    open_page.outage = True
+    for page in (room, over):
+        badge_is(page, "live")
+        says(page, "sentence", "First hit: Long Hollow")
+    assert not over.locator("#badge").is_visible(), "the overlay tells only what is wrong"
+    last = feed.latest.id
+    server.stop()
+    for page in (room, over):
+        badge_is(page, "stale")
+        assert page.locator("#badge").is_visible()
+        assert "as of" in page.locator("#badge").inner_text()
+    room.evaluate("document.getElementById('as-of').textContent = '01:02:03'")
+    room.wait_for_timeout(50)
+    assert room.locator("#as-of").inner_text() == "01:02:03", "it stands while the table is not heard"
+    feed.publish(view(seq=9, owed="second", hits=(Hit(1, found=False),)))
+    again = WebServer(feed, port=server.port)
+    again.start()
+    try:
+        for page in (room, over):
+            badge_is(page, "live")
+            says(page, "sentence", "Second hit: Long Hollow")
+        assert room.locator("#as-of").inner_text() != "01:02:03"
+        returned = [parse_qs(urlsplit(url).query) for url in open_page.asked if "last=" in url]
+        assert all(query["last"] == [last] for query in returned)
+        assert {query.get("page", [""])[0] for query in returned} == {"", "overlay"}
+        room.close()
+        over.close()
+    finally:
+        again.stop()
+
+
+@pytest.mark.parametrize("place", STRIPS)
+def test_the_overlay_is_clear_but_for_its_strips(open_page, feed, place):
+    page = open_page(f"overlay?place={place}", size=(1920, 1080))
+    for seq, name in enumerate(("wide", "slahal", "bageswin"), 2):
+        feed.publish(msgspec.structs.replace(PHASES[name], seq=seq, calls=("game",) * 3, ends=None, limit=None))
+        says(page, "sentence", sentence(PHASES[name]))
+        for strip, (left, top, width, height) in STRIPS[place].items():
+            assert page.locator(f"section.{strip}").bounding_box() == dict(
+                zip(("x", "y", "width", "height"), (left, top, width, height), strict=True)
+            )
+        shot = Image.open(io.BytesIO(page.screenshot(omit_background=True)))
+        alpha = shot.getchannel("A")
+        assert all(alpha.crop((x, y, x + w, y + h)).getextrema()[1] == 255 for x, y, w, h in STRIPS[place].values())
+        for left, top, width, height in STRIPS[place].values():
+            alpha.paste(0, (left, top, left + width, top + height))
+        assert alpha.getextrema() == (0, 0), "something is drawn outside the strips"
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (1920, 1080)], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_the_room_sees_everything_at_once_and_large(open_page, feed, size):
+    page = open_page(
+        "room", size=size, java_script_enabled=False
+    )  # as the server makes it: with scripts it takes turns
+    for seq, (name, view) in enumerate(PHASES.items(), 2):
+        feed.publish(msgspec.structs.replace(view, seq=seq))
+        page.reload()
+        assert page.locator("[data-live=sentence]").inner_text() == sentence(view)
+        over = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
+        assert over <= list(size), name
+        points = page.locator(".points b")
+        if points.count():
+            assert points.first.bounding_box()["height"] > size[1] / 10, name
+
+
+def test_the_codes_lead_to_the_pages(chromium, feed):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = WebServer(feed, port=port, pages=Pages(f"127.0.0.1:{port}"))
+    server.start()
+    try:
+        tab = chromium.new_page(viewport={"width": 390, "height": 844}, color_scheme="dark")
+        for path, wanted in (("find", ["", "room", "check", "overlay"]), ("room", [""])):
+            tab.goto(server.url + path)
+            codes = [
+                zxingcpp.read_barcode(Image.open(io.BytesIO(one.screenshot())))
+                for one in tab.locator("svg.segno").all()
+            ]
+            assert [code.text for code in codes if code] == [server.url + one for one in wanted]
+            assert all(httpx.get(code.text, trust_env=False).status_code == 200 for code in codes if code)
+        tab.close()
+    finally:
+        server.stop()
+
+
+def verdict(page):
+    page.click("#check")
+    shown = [one for one in page.locator("#verdict [data-verdict]").all() if one.is_visible()]
+    assert len(shown) == 1
+    return page.locator("#verdict").get_attribute("data-value")
+
+
+@pytest.mark.parametrize(("game", "pad"), [("dakota", 4), ("ojibwe", 1), ("slahal", 13)])
+def test_a_true_seal_holds_and_a_changed_one_does_not(open_page, feed, game, pad):
+    seal = commitment(game, 7, pad, NONCE)
+    view = DAKOTA if game == "dakota" else play(game, 1, 4)
+    feed.publish(msgspec.structs.replace(view, seq=9, commit=None, opening=Opening(7, seal, pad, NONCE.hex())))
+    page = open_page("check", size=(390, 844))
+    assert verdict(page) == "match"
+    assert page.locator("[data-witness=unseen]").is_visible(), "this browser never had the live page open"
+    changed = {"hide": "8", "pad": "2", "nonce": "f" + NONCE.hex()[1:], "hash": seal[:-1] + "0123456789abcdef"[
+        (int(seal[-1], 16) + 1) % 16]}  # fmt: skip
+    for name, wrong in changed.items():
+        right = page.input_value(f"#{name}")
+        page.fill(f"#{name}", wrong)
+        assert verdict(page) == "differ"
+        assert not page.locator("#witness span:visible").count()
+        page.fill(f"#{name}", f" {right.upper()} ")
+        assert verdict(page) == "match"
+    page.select_option("#game", next(other for other in ("slahal", "dakota") if other != game))
+    assert verdict(page) == "differ"
+    for name in ("hash", "nonce", "pad", "hide"):
+        page.fill(f"#{name}", "x")
+        assert verdict(page) == f"bad_{name}"
+        assert page.evaluate("document.activeElement.id") == name
+
+
+def test_a_phone_that_saw_the_seal_before_the_hit_bears_witness(open_page, feed):
+    feed.publish(msgspec.structs.replace(DAKOTA, seq=2))
+    page = open_page(size=(390, 844))
+    says(page, "seal", SEAL)
+    feed.publish(msgspec.structs.replace(SHOWN, commit=None))
+    page.wait_for_function("() => document.querySelector('.seal').dataset.value === 'opened'")
+    page.click("footer a[href='/check']")
+    assert verdict(page) == "match"
+    assert page.locator("[data-witness=seen]").is_visible()
+    assert page.locator("[data-witness=seen] time").inner_text()[-1:].isalnum()
+
+
+def test_its_sha256_is_sha256(open_page):
+    page = open_page("check")
+    said = [bytes(i * n % 251 for i in range(n)) for n in (*range(150), 1000, 4096)]
+    made = page.evaluate(
+        "async all => { const { sha256 } = await import('/static/sha256.js');"
+        " return all.map(one => sha256(Uint8Array.from(one))); }",
+        [list(one) for one in said],
+    )
+    assert made == [hashlib.sha256(one).hexdigest() for one in said]
+
+
+@pytest.mark.parametrize("path", ["", "room", "overlay", "find", "check"])
+def test_axe_finds_nothing_wrong(open_page, feed, path):
+    axe, found = Axe(), {}
+    states = {"": ("asked", "slahal", "patol"), "room": ("point", "bageswin"), "overlay": ("show",)}.get(
+        path, ("show",)
+    )
+    feed.publish(msgspec.structs.replace(PHASES[states[0]], opening=OPENED, seq=2))
+    page = open_page(path, size=(390, 844) if path in {"", "check"} else (1366, 768), reduced_motion="reduce")
+    for seq, state in enumerate(states, 3):
+        if seq > 3:
+            feed.publish(msgspec.structs.replace(PHASES[state], seq=seq))
+            says(page, "sentence", sentence(PHASES[state]))
+        if path == "check":
+            page.fill("#hash", "0" * 64)
+            assert verdict(page) == "differ"
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            found[state, scheme] = axe.run(page).response["violations"]
+    if path == "check":
+        page.fill("#hash", SEAL)
+        assert verdict(page) == "match"
+        found["match", scheme] = axe.run(page).response["violations"]
+    assert {key: [(one["id"], one["nodes"][0]["html"]) for one in wrong] for key, wrong in found.items() if wrong} == {}

@@ -1,0 +1,237 @@
+"""The public pages as the server makes them: the room's, the overlay, where they are found, the check of a seal."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import subprocess
+
+import httpx
+import msgspec
+import pytest
+import zxingcpp
+from phases import ALL, DAKOTA, NONCE, PHASES, SEAL
+from PIL import Image
+from played import play
+
+from pi_controller.games import registry
+from pi_controller.referee.facts import Commit, Reveal, Shown, Void
+from pi_controller.referee.opening import check, commitment
+from pi_controller.referee.telling import blank, tell
+from pi_controller.table.view import Opening, view_of
+from pi_controller.web.address import Pages, addresses, base, blocks, picture
+from pi_controller.web.board import board
+from pi_controller.web.check_page import check_page
+from pi_controller.web.feed import Feed
+from pi_controller.web.page import page
+from pi_controller.web.public_pages import find_page
+from pi_controller.web.server import WebServer
+from pi_controller.web.strip import overlay, strip
+
+WICKED = "<script>alert(1)</script>"
+PUBLIC = ("/", "/room", "/overlay", "/find", "/check")
+OPENED = Opening(7, SEAL, 4, NONCE.hex())
+
+
+@pytest.fixture
+def web(server):
+    with httpx.Client(base_url=server.url, timeout=20, trust_env=False) as client:
+        yield client
+
+
+def texts(html):
+    """Return what a page says, without its tags."""
+    return " ".join(re.sub(r"<[^>]*>", " ", html).split())
+
+
+@pytest.mark.parametrize("phase", PHASES)
+@pytest.mark.parametrize("frame", ["room", "overlay"])
+def test_every_phase_of_every_game_is_a_page(phase, frame):
+    content = overlay(PHASES[phase]) if frame == "overlay" else board(PHASES[phase])
+    pieces = {"find": "", "event": "", "words": ""}
+    html = page(content, language="en", as_of="12:34:56", t=1012.0, frame=frame, pieces=pieces)
+    said = texts(html)
+    assert content.texts["sentence"] in said.replace("&#x27;", "'")
+    assert "None" not in said
+    assert " style=" not in html
+    assert "{" not in said
+
+
+def test_clocks_are_told_by_the_tables_time():
+    def clocks(t, **changed):
+        view = msgspec.structs.replace(PHASES["slahal"], **changed)
+        html = page(board(view), language="en", as_of="", t=t, frame="frame")
+        return re.findall(r'data-clock="(\w+)">([^<]*)<', html)
+
+    assert clocks(1012.0) == [("limit", "0:48"), ("ends", "12:34")]
+    assert clocks(1072.5) == [("limit", "0:00"), ("ends", "11:34")]
+    assert clocks(1072.5, paused=1012.0) == [("limit", "0:48"), ("ends", "12:34")], "a stopped clock stands"
+    assert clocks(1012.0, ends=None, limit=None) == [("limit", ""), ("ends", "")]
+
+
+@pytest.mark.parametrize("game", ["dakota", *ALL])
+def test_the_strip_has_a_cell_for_each_who_plays(game):
+    view = PHASES.get(game, DAKOTA)
+    told = strip(view)
+    players = [one.get("name", one.get("player")) for key in ("players", "horses") for one in view.sheet.get(key, ())]
+    for name in players or view.teams.values():
+        assert f">{name}</bdi>" in told
+    points = re.findall(r'<b class="points">(\d+)</b>', told)
+    assert len(points) == len(players or view.teams)
+    turn = view.hider or view.sheet.get("winner") or next(
+        view.sheet[key] for key in ("hider", "hiding", "thrower") if key in view.sheet
+    )  # fmt: skip
+    assert told.count('data-turn="yes"') == (turn is not None)
+
+
+def test_the_strips_numbers_are_the_tables():
+    told = strip(msgspec.structs.replace(DAKOTA, short={"A": 4, "B": 1}, long={"A": 13, "B": 3}, middle=4))
+    assert re.findall(r'<b class="points">(\d+)</b>', told) == ["4", "1"]
+    assert re.findall(r'<span class="held">(\d+)</span>', told) == ["13", "3"]
+    assert [row.count('"on"') for row in re.findall(r'class="long sticks".*?</div>', told)] == [13, 3]
+    assert '<span class="label">middle</span><b>4</b>' in told
+
+
+@pytest.mark.parametrize("path", PUBLIC)
+def test_names_and_words_cannot_become_markup(path, view):
+    feed = Feed()
+    feed.publish(view(teams={"A": WICKED, "B": WICKED}, note=WICKED))
+    server = WebServer(feed, port=0, pages=Pages("192.0.2.4", WICKED, WICKED, WICKED, reach=True))
+    server.start()
+    try:
+        answer = httpx.get(f"{server.url}{path[1:]}", trust_env=False)
+    finally:
+        server.stop()
+    assert answer.status_code == 200
+    assert "<script>alert" not in answer.text
+    assert path == "/check" or "&lt;script&gt;alert(1)" in answer.text
+
+
+@pytest.mark.parametrize("path", PUBLIC)
+def test_nothing_but_a_get_and_nobody_else_is_asked(web, path):
+    answer = web.get(path)
+    assert answer.status_code == 200
+    assert answer.headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'")
+    assert set(re.findall(r'(?:src|href)="([^"/]*//[^"]*)"', answer.text)) == set()
+    assert not re.search(r"<style| style=| on\w+=", answer.text)
+    assert web.post(path).status_code == 405
+
+
+def test_the_overlay_stands_where_it_is_asked_to(web):
+    assert 'data-place="bottom"' in web.get("/overlay").text
+    assert 'data-place="top"' in web.get("/overlay?place=top").text
+    assert web.get("/overlay?place=<script>").status_code == 400
+
+
+def test_before_the_first_view_the_pages_wait_and_come_back():
+    server = WebServer(Feed(), port=0)
+    server.start()
+    try:
+        for path in ("room", "overlay"):
+            answer = httpx.get(server.url + path, trust_env=False)
+            assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
+            assert 'http-equiv="refresh"' in answer.text
+        for path in ("find", "check"):
+            assert httpx.get(server.url + path, trust_env=False).status_code == 200
+    finally:
+        server.stop()
+
+
+def test_where_the_pages_are():
+    assert addresses(Pages("mat.example"), 8080) == ["http://mat.example"]
+    assert addresses(Pages("https://mat.example/hall/"), 8080) == ["https://mat.example/hall"]
+    assert addresses(Pages(), 8080, asked="127.0.0.1") == [], "to this machine only"
+    by_number = addresses(Pages(reach=True), 8080, asked="192.0.2.7")
+    assert by_number[0] == "http://192.0.2.7:8080"
+    assert by_number[1].endswith(":8080")
+    assert addresses(Pages(reach=True), 80, asked="2001:db8::7")[0] == "http://[2001:db8::7]"
+    assert Pages("mat.example:81").hosts == ("mat.example",)
+    assert base("mat.example", "https") == "https://mat.example"
+
+
+def test_the_codes_say_the_addresses():
+    html = find_page(["http://192.0.2.7:8080", "http://mat.local:8080"], Pages(), "en")
+    codes = re.findall(r"<svg.*?</svg>", html, re.DOTALL)
+    assert [re.search(r'aria-label="([^"]*)"', one)[1] for one in codes] == [
+        f"Code of http://192.0.2.7:8080/{path}" for path in ("", "room", "check", "overlay")
+    ]
+    assert html.count('href="http://mat.local:8080/') == 4
+    none = find_page([], Pages(), "en")
+    assert "<svg" not in none
+    assert "set host to 0.0.0.0" in none
+
+
+def test_the_terminals_code_can_be_read():
+    lines = blocks("http://192.0.2.7:8080/").plain.splitlines()
+    image = Image.new("L", (len(lines[0]), 2 * len(lines)), 255)
+    for y, line in enumerate(lines):
+        for x, char in enumerate(line):
+            for half, dark in enumerate({" ": (0, 0), "▀": (1, 0), "▄": (0, 1), "█": (1, 1)}[char]):
+                image.putpixel((x, 2 * y + half), 0 if dark else 255)
+    (read,) = zxingcpp.read_barcodes(image.resize((8 * image.width, 8 * image.height), Image.Resampling.NEAREST))
+    assert read.text == "http://192.0.2.7:8080/"
+
+
+def test_a_codes_description_cannot_become_markup():
+    assert WICKED not in picture("http://x/", WICKED)
+
+
+def field(html, name):
+    return re.search(rf'<input id="{name}" value="([^"]*)"', html)[1]
+
+
+def test_the_check_page_brings_the_last_seal_opened():
+    view = msgspec.structs.replace(PHASES["show"], game="dakota", opening=OPENED)
+    html = check_page(view)
+    told = {name: field(html, name) for name in ("hide", "pad", "nonce", "hash")}
+    assert check(told["hash"], "dakota", int(told["hide"]), int(told["pad"]), told["nonce"])
+    assert "of hide 7" in texts(html)
+    assert '<option value="dakota" selected>' in html
+
+
+def test_the_check_page_tells_nothing_of_a_seal_that_is_closed():
+    html = check_page(msgspec.structs.replace(DAKOTA, opening=None))
+    assert SEAL not in html
+    assert [field(html, name) for name in ("hide", "pad", "nonce", "hash")] == [""] * 4
+    assert "is opened after the hit" in texts(html)
+    assert "No seal has been opened yet" in texts(check_page(None))
+
+
+def test_a_void_is_said_on_every_page():
+    void = msgspec.structs.replace(DAKOTA, commit=None, withdrawn=SEAL, opening=Opening(6, "ee" * 32, 1, "00" * 32))
+    shown = board(void)
+    assert (shown.marks["seal"], shown.texts["seal"], shown.texts["opened"]) == ("void", SEAL, "void: never opened")
+    assert f"The seal {SEAL[:16]}… is void: it will never be opened." in texts(check_page(void))
+    again = board(msgspec.structs.replace(void, commit="ab" * 32))
+    assert (again.marks["seal"], again.texts["seal"]) == ("sealed", "ab" * 32)
+    assert again.texts["opened"] == f"not yet opened · {SEAL[:16]}… is void"
+
+
+@pytest.mark.parametrize("name", ["dakota", "ojibwe", "slahal"])
+def test_a_void_stays_told_until_the_hide_is_opened_or_over(name):
+    game = registry.game(name)
+    story = blank(game)
+    for fact, withdrawn in (
+        (Commit(1.0, 1, SEAL), ""),
+        (Void(2.0, "the bead moved"), SEAL),
+        (Commit(3.0, 1, "ab" * 32), SEAL),
+        (Reveal(4.0, 1, 2, "cd" * 32), ""),
+        (Commit(5.0, 1, "ef" * 32), ""),
+        (Void(6.0, "the judge set the table"), "ef" * 32),
+        (Shown(7.0), ""),
+    ):
+        story = tell(game, story, fact)
+        assert view_of(game, story, 1).withdrawn == withdrawn, fact
+
+
+@pytest.mark.parametrize(("game", "pad"), [("dakota", 3), ("ojibwe", 1), ("slahal", 13)])
+def test_the_shells_line_gives_the_seal(game, pad):
+    nonce = hashlib.sha256(game.encode()).digest()
+    seal = commitment(game, 12, pad, nonce)
+    view = DAKOTA if game == "dakota" else play(game, 1, 4)
+    view = msgspec.structs.replace(view, opening=Opening(12, seal, pad, nonce.hex()))
+    line = re.search(r"<pre[^>]*><code[^>]*>(.*?)</code>", check_page(view), re.DOTALL)[1]
+    script = line.replace("&quot;", '"').replace("&#x27;", "'").replace("&amp;", "&")
+    script = script.replace("xxd -r -p", "python3 -c 'import sys; sys.stdout.buffer.write(bytes.fromhex(input()))'")
+    ran = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert ran.stdout.split()[0] == seal

@@ -1,0 +1,387 @@
+"""People, PINs, waits and sessions, with a clock that the test turns."""
+
+import asyncio
+import re
+import sqlite3
+import stat
+import threading
+from contextlib import closing, suppress
+
+import pytest
+from judge_house import PIN, cheap
+
+from pi_controller.cli import main
+from pi_controller.referee.judge import JudgeCall
+from pi_controller.web.judging import new_head
+from pi_controller.web.signing import delays
+from pi_controller.web.signing.delays import Delays, Rate, keys
+from pi_controller.web.signing.door import BusyError, Door, PinError
+from pi_controller.web.signing.people import FILE, People, PeopleError, StoreError, folded
+from pi_controller.web.signing.pins import Pins, is_pin, new_pin
+from pi_controller.web.signing.roles import ROLES, may
+from pi_controller.web.signing.sessions import ABSOLUTE_S, EACH, Sessions
+
+ELSEWHERE = "10.0.0.66"
+
+
+class Clock:
+    def __init__(self):
+        self.t = 1e9
+
+    def __call__(self):
+        return self.t
+
+
+@pytest.fixture
+def people(tmp_path):
+    with closing(People(tmp_path / FILE)) as people:
+        yield people
+
+
+class Office:
+    """A door with Ann, a head judge, behind it."""
+
+    def __init__(self, people):
+        self.clock, self.people, self.pins = Clock(), people, cheap()
+        self.ann = people.add("Ann", "head", self.pins.hash(PIN))
+        self.sessions = Sessions(people)
+        self.door = Door(people, self.sessions, self.pins, self.clock)
+
+    def come(self, pin=PIN, address="10.0.0.7", device=None, name="Ann"):
+        return asyncio.run(self.door.sign_in(name, pin, address, device))
+
+
+@pytest.fixture
+def office(people):
+    return Office(people)
+
+
+def wrong(office, times, **how):
+    """Try `times` with wrong PINs, at once; return the last wait."""
+    wait = 0
+    for n in range(times):
+        with pytest.raises(PinError) as caught:
+            office.come(f"{n:06}", **how)
+        wait = caught.value.wait_s
+    return wait
+
+
+def test_every_call_has_a_role_and_no_role_has_more():
+    tags = {kind.__struct_config__.tag for kind in JudgeCall.__args__}
+    assert {tag for tag in tags if may("head", tag)} == tags
+    assert {tag for tag in tags if may("scorekeeper", tag)} == {"action", "answer", "hidden", "undo"}
+    assert {tag for tag in tags if not may("judge", tag)} == {"set"}
+    assert not any(may(role, right) for role in ("viewer", "", "HEAD") for right in (*tags, "people", "raw"))
+    assert not any(may(role, right) for role in ("scorekeeper", "judge") for right in ("people", "raw"))
+
+
+def test_a_pin_is_by_chance_and_only_its_hash_is_kept():
+    assert len({new_pin() for _ in range(200)}) > 190
+    assert all(is_pin(new_pin()) for _ in range(50))
+    assert not any(map(is_pin, ("12345", "1" * 17, "12345a", "１２３４５６", "", " 123456")))
+    pins = cheap()
+    kept = pins.hash(PIN)
+    assert kept.startswith("$argon2id$")
+    assert PIN not in kept
+    assert (pins.right(kept, PIN), pins.right(kept, "135791"), pins.right(None, PIN)) == (True, False, False)
+    assert pins.right("no hash", PIN) is False
+
+
+def test_the_cost_of_a_hash_is_as_said():
+    assert re.match(r"\$argon2id\$v=19\$m=19456,t=2,p=1\$", Pins().hash(PIN))
+
+
+def test_the_file_is_the_owners_and_holds_no_pin_and_no_cookie(office, people):
+    assert stat.S_IMODE(people.path.stat().st_mode) == 0o600
+    came = office.come()
+    content = people.path.read_bytes()
+    assert b"Ann" in content
+    for secret in (PIN, came.session, came.device):
+        assert secret.encode() not in content
+
+
+def test_names_are_compared_as_people_read_them(people):
+    people.add("Žofie ", "judge", "x")
+    assert people.named(" žofie")[0].name == "Žofie"
+    assert folded("ＡＮＮ") == folded("ann")
+    with pytest.raises(PeopleError, match="already"):
+        people.add("ŽOFIE", "judge", "x")
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\nb", "x" * 41, "a\u202eb"])
+def test_what_is_no_name(people, name):
+    with pytest.raises(PeopleError):
+        people.add(name, "judge", "x")
+
+
+def test_the_last_head_judge_stays(office, people):
+    with pytest.raises(PeopleError, match="role"):
+        people.add("Bo", "king", "x")
+    with pytest.raises(PeopleError, match="only head"):
+        people.remove(office.ann.id)
+    bo = people.add("Bo", "head", "x")
+    people.remove(office.ann.id)
+    assert people.everybody() == [bo]
+    with pytest.raises(PeopleError, match="no such"):
+        people.remove(office.ann.id)
+    assert people.add("Ann", "judge", "x").id not in (office.ann.id, bo.id)
+
+
+def test_a_file_that_is_none(tmp_path):
+    (tmp_path / "a").write_bytes(b"not a database" * 100)
+    with closing(sqlite3.connect(tmp_path / "b")) as db, db:
+        db.execute("CREATE TABLE other(x)")
+    for name in ("a", "b", "missing/c"):
+        with pytest.raises(StoreError):
+            People(tmp_path / name)
+
+
+def test_a_few_mistakes_cost_nothing_then_the_wait_doubles(office):
+    assert wrong(office, 2) == 0
+    assert [wrong(office, 1)] == [1]
+    waits = []
+    for _ in range(12):
+        office.clock.t += delays.MOST_S
+        waits.append(wrong(office, 1))
+    assert waits == [2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900]
+
+
+def test_in_the_wait_nothing_is_looked_at(office):
+    wrong(office, 3)
+    hashed = office.pins.hashed
+    with pytest.raises(PinError, match="too many wrong"):
+        office.come(PIN)
+    assert office.pins.hashed == hashed
+    office.clock.t += 1
+    assert office.come(PIN).person == office.ann
+    assert wrong(office, 2) == 0, "it was right: its mistakes are forgotten"
+
+
+def test_who_tries_other_names_waits_as_well(office):
+    for n in range(delays.FREE_AT_ALL):
+        office.clock.t += 1  # else all together are too many
+        with pytest.raises(PinError):
+            office.come(name=f"nobody {n}")
+    with pytest.raises(PinError, match="too many wrong"):
+        office.come()
+
+
+def test_ones_own_pin_does_not_pay_for_another_name(office):
+    office.people.add("Bo", "judge", office.pins.hash("999999"))
+    refused = 0
+    for n in range(60):
+        office.clock.t += 1
+        with suppress(PinError):
+            office.come("999999", address=ELSEWHERE, name="Bo")
+        before = office.pins.hashed
+        with pytest.raises(PinError):
+            office.come(f"{n:06}", address=ELSEWHERE)
+        refused += office.pins.hashed == before
+    assert refused > 45
+
+
+@pytest.mark.parametrize("sources", [1, 40])
+def test_a_thousand_wrong_pins_keep_nobody_out(office, sources):
+    """From elsewhere, at once; meanwhile the owner comes from a known device, and with a new one."""
+    device = office.come().device
+    began, longest = office.pins.hashed, 0.0
+    for n in range(1000):
+        office.clock.t += 0.05
+        with pytest.raises(PinError):
+            office.come(f"{n:06}", address=f"10.9.{n % sources}.1")
+        if n % 250 == 0:
+            assert office.come(device=device).person == office.ann
+    # a new device, from another address: nothing but the rate of all can hold it up, for a moment
+    while True:
+        try:
+            assert office.come(address="10.0.0.9").person == office.ann
+            break
+        except BusyError as busy:
+            office.clock.t += busy.wait_s
+            longest += busy.wait_s
+    assert longest <= 1
+    assert office.pins.hashed - began < 150
+    office.clock.t += 60
+    for n in range(40):  # they have been wrong before: they have the use of their own rate alone
+        with suppress(PinError):
+            office.come(f"{n:06}", address=f"10.9.{n % sources}.1", name=f"nobody {n}")
+    assert office.come(address="10.0.0.10").person == office.ann
+    # and from the very address of who tried, once the wait is over
+    with pytest.raises(PinError) as caught:
+        office.come(address="10.9.0.1")
+    office.clock.t += caught.value.wait_s
+    assert office.come(address="10.9.0.1").person == office.ann
+
+
+def test_a_known_device_is_known_for_its_person_only(office):
+    device = office.come().device
+    bo = office.people.add("Bo", "judge", office.pins.hash("999999"))
+    assert office.people.knows(office.ann.id, device)
+    assert not office.people.knows(bo.id, device)
+    assert office.come(device=device).device == device
+    other = office.come("999999", name="Bo", device=device).device
+    assert other != device
+    office.people.give_pin(office.ann.id, office.pins.hash("246810"))
+    assert not office.people.knows(office.ann.id, device), "a new PIN: everything begins anew"
+
+
+def test_tries_at_the_same_moment_are_not_all_the_first(office):
+    async def rush():
+        tries = (office.door.sign_in("Ann", f"{n:06}", ELSEWHERE, None) for n in range(30))
+        return await asyncio.gather(*tries, return_exceptions=True)
+
+    before = office.pins.hashed
+    assert all(isinstance(one, PinError) for one in asyncio.run(rush()))
+    assert office.pins.hashed - before <= delays.FREE
+
+
+def test_one_hash_at_a_time(office):
+    busy, most, threads = 0, 0, set()
+    right = office.pins.right
+
+    def watched(kept, pin):
+        nonlocal busy, most
+        busy += 1
+        threads.add(threading.get_ident())
+        most = max(most, busy)
+        try:
+            return right(kept, pin)
+        finally:
+            busy -= 1
+
+    office.pins.right = watched
+
+    async def rush():
+        tries = (office.door.sign_in("Ann", PIN, f"10.1.0.{n}", None) for n in range(8))
+        return await asyncio.gather(*tries)
+
+    assert len(asyncio.run(rush())) == 8
+    assert most == 1
+    assert len(threads) == 1, "each thread that hashes keeps its memory"
+
+
+def test_an_unknown_name_is_answered_as_a_wrong_pin(office, caplog):
+    told = []
+    for name in ("Ann", "Nobody"):
+        before = office.pins.hashed
+        with pytest.raises(PinError) as caught:
+            office.come("000000", name=name)
+        told.append((caught.value.what, caught.value.todo, caught.value.wait_s, office.pins.hashed - before))
+    assert told[0] == told[1]
+    assert "Nobody" not in caplog.text, "it may be a PIN in the wrong place"
+    assert "000000" not in caplog.text
+
+
+def test_places():
+    assert keys("ann", "10.0.0.1")[1] == keys("ann", "::ffff:10.0.0.1")[1]
+    assert keys("ann", "fd00::1:2:3:4")[1] == keys("ann", "fd00::9%eth0")[1]
+    assert keys("ann", "fd00:0:0:1::1")[1] != keys("ann", "fd00::1")[1]
+    assert keys("ann", "x")[1] == ("place", "nowhere")
+
+
+def test_counts_are_bounded_and_forgotten():
+    counts = Delays(kept=100)
+    for n in range(1000):
+        counts.charge(keys(f"name {n}", ELSEWHERE), 0.0)
+    assert len(counts._counts) <= 100
+    assert counts.wait(keys("new", ELSEWHERE), 1.0) > 0
+    assert counts.wait(keys("new", ELSEWHERE), 1.0 + delays.FORGET_S) == 0
+
+
+def test_who_does_not_wait_for_their_turn_is_not_among_the_others():
+    counts, rash, calm = Delays(), keys("ann", ELSEWHERE), keys("ann", "10.0.0.7")
+    for under, back in ((rash, 0.9), (calm, 1.0)):
+        counts.turned_away(under, 0.0, 1.0)
+        assert counts.clean(under, 0.5)
+        counts.turned_away(under, back, 1.0)
+    assert (counts.clean(rash, 1.0), counts.clean(calm, 1.0)) == (False, True)
+    assert counts.wait(rash, 1.0) == 0, "no PIN was wrong"
+    assert counts.clean(rash, 1.0 + delays.RASH_S)
+
+
+def test_a_rate():
+    rate = Rate(2.0, 3.0)
+    assert [rate.take(0.0) for _ in range(4)] == [0, 0, 0, 0.5]
+    assert rate.take(0.5) == 0
+    assert rate.take(-5.0) > 0, "a clock that goes back gives nothing"
+    assert [rate.take(100.0) for _ in range(4)] == [0, 0, 0, 0.5]
+
+
+def test_a_session_ends_when_nothing_is_done_and_after_a_day(office):
+    token = office.come().session
+    look = office.sessions.of
+    office.clock.t += 1700
+    assert look(token, office.clock.t, touch=False).person == office.ann, "who only looks stays no longer"
+    office.clock.t += 101
+    assert look(token, office.clock.t, touch=True) is None
+    token = office.come().session
+    for _ in range(25):
+        office.clock.t += 1700
+        assert look(token, office.clock.t, touch=True)
+    office.clock.t += ABSOLUTE_S - 25 * 1700 + 1
+    assert look(token, office.clock.t, touch=True) is None
+    assert office.sessions.of_all(office.clock.t) == []
+
+
+def test_sessions_outlive_a_restart_with_the_time_they_were_idle(office, people):
+    token = office.come().session
+    office.clock.t += 1000
+    office.sessions.of(token, office.clock.t, touch=True)
+    again = Sessions(people)
+    assert again.of(token, office.clock.t + 1700, touch=False).person == office.ann
+    assert again.of(token, office.clock.t + 1900, touch=False) is None
+    token = office.come().session
+    assert Sessions(people).of(token, office.clock.t - 3600, touch=False) is None, "the clock was set back"
+
+
+def test_sessions_are_few_listed_and_revoked(office, people):
+    tokens = []
+    for n in range(EACH + 2):
+        office.clock.t += 1
+        tokens.append(office.come(address=f"10.0.1.{n}").session)
+    alive = [token for token in tokens if office.sessions.of(token, office.clock.t, touch=False)]
+    assert alive == tokens[2:]
+    listed = office.sessions.of_all(office.clock.t)
+    assert len(listed) == EACH
+    assert not any(one.id in token or token in one.id for one in listed for token in tokens)
+    assert office.sessions.revoke(office.ann.id) == EACH
+    assert not any(office.sessions.of(token, office.clock.t, touch=True) for token in tokens)
+    token = office.come(address="10.0.2.1").session
+    people.add("Bo", "head", "x")
+    people.remove(office.ann.id)
+    assert office.sessions.of(token, office.clock.t, touch=True) is None
+
+
+def test_a_new_head_from_the_shell(people):
+    name, first = new_head(people, cheap())
+    assert new_head(people, cheap())[0] == name
+    assert len(people.everybody()) == 1
+    assert not cheap().right(people.named(name)[1], first)
+    people.add("Jo", "judge", "x")
+    with pytest.raises(PeopleError, match="is a judge"):
+        new_head(people, cheap(), "Jo")
+
+
+def test_the_verb(tmp_path, capsys):
+    settings = tmp_path / "table.toml"
+    settings.write_text(f'[table]\njournal = "{tmp_path}/j.sqlite"\n[web]\njudges = true\n')
+
+    def judges(*words, status=0):
+        assert main(["judges", "--settings", str(settings), *words]) == status
+        return capsys.readouterr().out
+
+    assert judges("list") == "nobody\n"
+    pin = re.search(r"Head judge: (\d{6}) ", judges("new-head"))[1]
+    judges("add", "Jo", "judge")
+    with closing(People(tmp_path / FILE)) as people:
+        assert Pins().right(people.named("head judge")[1], pin)
+    assert judges("list") == "Head judge: head\nJo: judge\n"
+    assert re.search(r"Jo: \d{6} ", judges("new-pin", "jo"))
+    assert judges("revoke", "Jo") == "Jo: 0 sessions ended\n"
+    judges("remove", "Jo")
+    judges("remove", "Jo", status=2)
+    judges("add", status=2)
+    judges("add", "Jo", status=2)
+    judges("crown", status=2)
+    assert judges("list") == "Head judge: head\n"
+    assert set(ROLES) == {"scorekeeper", "judge", "head"}
