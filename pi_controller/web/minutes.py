@@ -54,7 +54,9 @@ _BY: Mapping[str, str] = {
     "judge": mark("the judge"),
     "clock": mark("the clock"),
     "restart": mark("the restart"),
+    "table": mark("the table"),
 }
+_OF_THE_TABLE = Opened | Commit | Void | Reveal
 _CALLED: Mapping[str, str] = {"hidden": mark("The hiders are ready."), "answer": mark("An answer.")}
 
 
@@ -128,12 +130,27 @@ def _batch(batch: Batch, seq: int, game: str, teams: Mapping[str, str], language
         if said:
             by = str(getattr(fact, "by", ""))
             source = by if by in _BY else ""
-            who = called.actor if called and source in ("", "judge") else text(_BY[source or "sensor"])
+            told = source or ("table" if isinstance(fact, _OF_THE_TABLE) else "sensor")
+            who = called.actor if called and source in ("", "judge") else text(_BY[told])
             out.append(Line(seq + n, fact.t, who, said, gone and not isinstance(fact, Undone)))
     if called is not None and not out:
         said = text(_CALLED.get(called.call, plain(called.call)))
         out.append(Line(seq, called.t, called.actor, said, gone))
     return out
+
+
+def _played(game: str, action: Mapping[str, Any], teams: Mapping[str, str], language: str) -> str:
+    """Return an action in plain words where it is a plain one, else as the record writes it."""
+    text = catalogue(language).gettext
+    match action:
+        case {"do": "toss", "winner": winner}:
+            return text("{team} won the toss").format(team=inline(teams.get(str(winner), str(winner))))
+        case {"do": "hit", "found": bool(found), "pad": int(pad)}:
+            return (text("Found under pad {pad}") if found else text("Missed at pad {pad}")).format(pad=pad)
+        case {"do": "hit", "found": bool(found)}:
+            return text("Found") if found else text("Missed")
+        case _:
+            return spoken(game, action)
 
 
 def _said(fact: Fact, game: str, teams: Mapping[str, str], language: str) -> str:
@@ -148,7 +165,7 @@ def _said(fact: Fact, game: str, teams: Mapping[str, str], language: str) -> str
             return text("The game was set up.")
         case Done(action=action, calls=calls):
             words = f" → {', '.join(map(plain, calls))}" if calls else ""
-            return spoken(game, action) + words
+            return _played(game, action, teams, language) + words
         case FoulSeen(foul=foul, by=by):
             return text("A foul of the {by}: {foul}").format(by=by, foul=phrases.foul(foul, language))
         case Question(about=about):

@@ -90,9 +90,9 @@ def test_the_state(house):
             "link": False, "note": "", "faults": [], "sensors": True, "board": "a table without a board",
         }  # fmt: skip
         assert abs(told["now"] - house.clock()) < 60
-        assert told["console"]["undo"] == "toss A"
+        assert told["console"]["undo"] == "Big Coulee won the toss"
         last = told["log"][-1]
-        assert (last["who"], last["text"], last["undone"]) == ("Jo", "toss A", False)
+        assert (last["who"], last["text"], last["undone"]) == ("Jo", "Big Coulee won the toss", False)
 
 
 def test_what_is_taken_back_stays_to_be_read(house):
@@ -102,7 +102,7 @@ def test_what_is_taken_back_stays_to_be_read(house):
         assert say(web, "key-undo", "undo", reason="misread").status_code == 200
         log = state(web)["log"]
         assert [(one["text"], one["undone"]) for one in log[-3:]] == [
-            ("toss A", False), ("hit missed", True), ("Taken back: misread", False),
+            ("Big Coulee won the toss", False), ("Missed", True), ("Taken back: misread", False),
         ]  # fmt: skip
         for n in range(15):
             say(web, f"key-hit-{n}", "action", action=MISS)
