@@ -111,6 +111,11 @@ class Daemon:
         return self.listener.port if self.listener is not None else None
 
     @property
+    def calm(self) -> bool:
+        """Whether what the boards say may wait a moment: no stroke is due, and no board is about to tell its time."""
+        return not self.table.listens and not any(one.session.pinging for one in self.listeners if one is not None)
+
+    @property
     def sent(self) -> int:
         """Bytes sent to the boards so far."""
         return sum(listener.sent for listener in self.listeners if listener is not None)

@@ -96,6 +96,17 @@ def test_a_pulled_cable_is_closed_and_looked_for(table):
     assert daemon.port is cable
 
 
+def test_a_board_may_wait_a_moment_but_not_with_a_stroke_or_the_time_it_tells(table, monkeypatch):
+    daemon = Daemon(table, Feel(), Cable().open)
+    assert daemon.calm
+    daemon.step(0.0)  # says HELLO
+    assert not daemon.calm
+    monkeypatch.setattr(type(daemon.listener.session), "pinging", False)
+    assert daemon.calm
+    monkeypatch.setattr(type(table), "listens", True)
+    assert not daemon.calm
+
+
 def test_a_press_waits_until_the_mat_has_told_of_its_moment(table, monkeypatch):
     buttons = MockButtons()
     daemon = Daemon(table, Feel(), Cable().open, buttons)

@@ -7,6 +7,7 @@ the table plays on, so whoever opens the port keeps looking. `what` stays the sa
 from __future__ import annotations
 
 import errno
+import os
 import re
 import select
 import termios
@@ -66,7 +67,7 @@ class SerialPort:
             if at_least > 0:
                 data += self._serial.read(at_least)
             while len(data) < MOST and (waiting := self._serial.in_waiting):
-                data += self._serial.read(min(waiting, MOST))
+                data += os.read(self._serial.fileno(), min(waiting, MOST))  # pyserial's own would select once more
         except _FAULTS as error:
             raise self._lost() from error
         return bytes(data)

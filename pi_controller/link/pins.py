@@ -67,6 +67,11 @@ class PinsSource:
         return self._grid is not None
 
     @property
+    def pinging(self) -> bool:
+        """Never: the readings bear the host's time."""
+        return False
+
+    @property
     def session(self) -> PinsSource:
         """Itself: it is its own link."""
         return self

@@ -107,6 +107,11 @@ class Session:
         return self._up
 
     @property
+    def pinging(self) -> bool:
+        """Whether the newest PING waits for its PONG, whose arrival tells the board's clock."""
+        return self._mark in self._pings
+
+    @property
     def stats(self) -> LinkStats:
         """Counters since the session was made."""
         decoder = self._decoder

@@ -35,6 +35,11 @@ class Link(Protocol):
         """Readings come."""
         ...
 
+    @property
+    def pinging(self) -> bool:
+        """An answer is on its way, and the moment it arrives tells the board's clock."""
+        ...
+
 
 class Source(Protocol):
     """Who gives messages. `step` is all there is: it never reads a clock and never sleeps."""

@@ -11,6 +11,8 @@ import msgspec
 
 Side = Literal["hider", "hitter"]
 """The edge of the mat that a hand came over, as the pin map names the touch strips."""
+StrokeHand = Literal["hider", "hitter", "unclear"]
+"""Whose hand was at a pad when it was struck; unclear where the edge it came over cannot be told."""
 
 
 class HandIn(msgspec.Struct, frozen=True, tag_field="event", tag="hand_in", omit_defaults=True):
@@ -58,7 +60,8 @@ class Strike(msgspec.Struct, frozen=True, tag_field="event", tag="strike", omit_
     """A stick struck: `pads` in the order they were touched, first first (several when too close to tell apart).
 
     `margin_db` is how far the stroke stood above what would have been doubted; `sure` is false when it is a doubt.
-    `onsets` are the times of each of several pads.
+    `onsets` are the times of each of several pads. `hand`: one was under a pad of these then, had just left it, or went
+    under it at once, and may be all that was felt.
     """
 
     t: float
@@ -66,6 +69,7 @@ class Strike(msgspec.Struct, frozen=True, tag_field="event", tag="strike", omit_
     margin_db: float | None = None
     sure: bool = True
     onsets: tuple[float, ...] = ()
+    hand: StrokeHand | None = None
 
 
 class Blind(msgspec.Struct, frozen=True, tag_field="event", tag="blind"):

@@ -9,6 +9,7 @@ from pi_controller.mat.beads import BeadTracker
 from pi_controller.mat.events import Blind, Link, MatEvent, SensorFault, Sensors
 from pi_controller.mat.hands import HandDetector
 from pi_controller.mat.strikes import StrikeDetector, StrikeSettings
+from pi_controller.mat.stroke_hands import StrokeHands
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class Feel:
     ) -> None:
         pins = pinmap()
         self.hands = hands or HandDetector(pins.pads.count, len(pins.touch.strips))
+        self._struck = StrokeHands(self.hands)
         self.beads = beads or BeadTracker()
         self._settings = strikes or StrikeSettings()
         self._strikes: StrikeDetector | None = None
@@ -63,6 +65,8 @@ class Feel:
     @armed.setter
     def armed(self, value: bool) -> None:
         self._armed = value
+        if not value:
+            self._struck.forget()
         if self._strikes is not None and self._strikes.armed != value:
             self._strikes.armed = value
 
@@ -74,21 +78,18 @@ class Feel:
             case Touch():
                 last, self._scanned = self._scanned, message.t
                 blind = [Blind(last, message.t)] if last is not None and message.t - last > NO_SCAN_S else []
-                events = [*self.hands.feed(message)]
-                if events:
+                hands = self.hands.feed(message)
+                if hands:
                     self.beads.say_again(message.t)  # the referee goes by what lies there after the last hand
-                events = [*blind, *events]
+                events = [*blind, *self._struck.scanned(message.t, hands), *hands]
             case Field():
                 events = [*self.beads.feed(message)]
             case Gap():
-                self._lost()
-                events = [Blind(message.t, message.until)]
+                events = [*self._lost(), Blind(message.t, message.until)]
             case LinkUp():
-                self._up(message)
-                events = [Link(message.t, up=True)]
+                events = [*self._up(message), Link(message.t, up=True)]
             case LinkDown():
-                self._lost()
-                events = [Link(message.t, up=False, why=message.why)]
+                events = [*self._lost(), Link(message.t, up=False, why=message.why)]
             case _:
                 events = []
         if isinstance(message, Piezo | Touch):
@@ -134,21 +135,25 @@ class Feel:
         events: list[MatEvent] = []
         if self._following is not None and piezo.index != self._following:  # nobody told of these
             self._strikes.gap()
-            events.append(Blind(min(self._ended, piezo.t), piezo.t))
+            events += [*self._struck.lost(), Blind(min(self._ended, piezo.t), piezo.t)]
+        events += self._struck.overdue(self._ended)  # what this block goes with may wait in the same breath
         self._following = piezo.index + len(piezo.samples)
         self._ended = piezo.t + len(piezo.samples) / piezo.rate
         struck: list[Strike] = self._strikes.feed(piezo)
-        return [*events, *struck]
+        if self._scanned is None or self._unheard:
+            return [*events, *struck]
+        return [*events, *self._struck.hold(struck)]
 
-    def _lost(self) -> None:
-        """Samples are missing from here."""
+    def _lost(self) -> list[Strike]:
+        """Samples are missing from here; return the strokes that were held back."""
         self._following = self._scanned = None
         if self._strikes is not None:
             self._strikes.gap()
+        return self._struck.lost()
 
-    def _up(self, up: LinkUp) -> None:
+    def _up(self, up: LinkUp) -> list[Strike]:
         """The board is there: sense the beads again, and what a board that was off cannot have kept."""
-        self._lost()
+        held = self._lost()
         board, boots = self._boot or (up.board_id, up.boot_count)
         if up.board_id != board:
             self.beads.forget()
@@ -157,3 +162,4 @@ class Feel:
         if (up.board_id, up.boot_count) != (board, boots):
             self.hands.reset()  # the touch chip has set itself up anew
         self._boot = (up.board_id, up.boot_count)
+        return held

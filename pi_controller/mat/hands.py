@@ -107,6 +107,7 @@ class HandDetector:
         self._there = np.ones(self._shape, dtype=np.bool_)
         self._above = np.zeros(self._shape, dtype=np.int64)
         self._in = np.zeros(pads, dtype=np.bool_)
+        self._stirs = np.zeros(pads, dtype=np.bool_)
         self._run = np.zeros(pads, dtype=np.int64)
         self._held = np.zeros(self._shape)
         self._took = np.zeros(self._shape)
@@ -119,6 +120,14 @@ class HandDetector:
     def inside(self) -> tuple[int, ...]:
         """The pads (1 first) that a hand is under."""
         return tuple(int(pad) + 1 for pad in np.flatnonzero(self._in))
+
+    def side(self, pad: int) -> Side | None:
+        """Return the side of the hand that is under `pad`; None when that cannot be told, or none is."""
+        return self._pads[pad - 1].side if self._in[pad - 1] else None
+
+    def stirs(self, pad: int) -> bool:
+        """Return whether something was at `pad` in the last scan, over whichever strip: a hand, or not one yet."""
+        return bool(self._stirs[pad - 1])
 
     @property
     def faults(self) -> tuple[StripFault, ...]:
@@ -149,6 +158,7 @@ class HandDetector:
         raised = self._crosstalk(depth - sag, elapsed)
         self._recent.append(now - sag)
         events = self._hands(touch.t, elapsed, np.minimum(now, before) - sag, np.maximum(now, before) - sag, raised)
+        self._stirs = self._in | (now - sag > self._set.clear + raised[:, None]).any(axis=1)
         touched = depth - sag > self._set.clear + raised[:, None]
         self._follow(base, elapsed, depth, np.maximum(now, before), touched)
         return events

@@ -25,11 +25,12 @@ def turned(event: MatEvent) -> MatEvent:
     """Return `event` as it is for those at the other edge. Turned twice it is the same again."""
     match event:
         case HandIn(pad=pad, side=side) | HandOut(pad=pad, side=side):
-            return replace(event, pad=pad_from_afar(pad), side=_side(side))
+            return replace(event, pad=pad_from_afar(pad), side=side_from_afar(side))
         case Beads():
             return beads_turned(event)
-        case Strike(pads=pads):
-            return replace(event, pads=tuple(map(pad_from_afar, pads)))
+        case Strike(pads=pads, hand=hand):
+            hand = hand if hand == "unclear" else side_from_afar(hand)
+            return replace(event, pads=tuple(map(pad_from_afar, pads)), hand=hand)
         case Sensors(faults=faults):
             return replace(event, faults=tuple(_fault(fault) for fault in faults))
         case _:
@@ -47,7 +48,8 @@ def _bead(bead: Bead) -> Bead:
     return replace(bead, pad=pad, x_mm=x, y_mm=y)
 
 
-def _side(side: Side | None) -> Side | None:
+def side_from_afar(side: Side | None) -> Side | None:
+    """Return the side that an edge is for those at the other one."""
     match side:
         case "hider":
             return "hitter"

@@ -24,6 +24,7 @@ def hand(turn: Turn, event: HandIn | HandOut) -> None:
     senses.wait(turn.story, turn.t, afresh=True)
     if isinstance(event, HandIn):
         senses.hands.setdefault(event.pad, phase != "hit")
+        senses.sides[event.pad] = event.side
     elif senses.hands.pop(event.pad, False) and phase in ("hide", "check", "show"):
         turn.add(HandPass(turn.t, event.pad, event.sure))
 

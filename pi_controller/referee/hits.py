@@ -44,7 +44,7 @@ def struck(turn: Turn, event: Strike, taken: str) -> int | None:
     turn.add(Struck(turn.t, event.pads, event.margin_db))
     still, pads = story.pads_open, event.pads
     pad, *others = pads or (0,)
-    if not event.sure or not pad or _light(turn, event):
+    if not event.sure or not pad or _by_hand(turn, event) or _light(turn, event):
         if turn.settings.mode("touch") == "off":
             return None
         about = "doubtful"
@@ -63,6 +63,16 @@ def struck(turn: Turn, event: Strike, taken: str) -> int | None:
         return pad
     turn.add(Question(turn.t, about, (*map(str, still), "none"), pads))
     return None
+
+
+def _by_hand(turn: Turn, event: Strike) -> bool:
+    """Return whether a hand of the hiders, or nobody knows whose, may be all that was felt.
+
+    One that comes over the hitters' edge touches the pad, and that is a hit.
+    """
+    hands = turn.senses.hands
+    known = any(pad in hands and turn.senses.sides.get(pad) != "hitter" for pad in event.pads)
+    return known or event.hand in ("hider", "unclear")
 
 
 def _light(turn: Turn, event: Strike) -> bool:
@@ -89,7 +99,7 @@ def _early(turn: Turn, event: Strike) -> None:
     story, mode, senses = turn.story, turn.settings.mode("early_hit"), turn.senses
     if mode == "off" or "early_hit" in story.waived or story.question is not None:
         return
-    if not event.sure or not event.pads or senses.hands or event.t - senses.since < HAND_S:
+    if not event.sure or not event.pads or senses.hands or event.hand or event.t - senses.since < HAND_S:
         return
     if mode == "automatic":
         turn.add(FoulSeen(turn.t, "early_hit", "hitter"))

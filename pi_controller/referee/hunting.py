@@ -65,7 +65,7 @@ class Hunting(Keeper):
             case Button(name=name):
                 _button(turn, name)
             case Strike() if turn.story.armed and self._stroke is None:
-                if not self._senses.hands.keys() & set(event.pads):  # else it was the hand
+                if event.hand is None and not self._senses.hands.keys() & set(event.pads):  # else it was the hand
                     self._stroke = event
             case _:
                 pass

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pi_controller.mat.turned import beads_turned, pad_from_afar
+from pi_controller.mat.turned import beads_turned, pad_from_afar, side_from_afar
 
 if TYPE_CHECKING:
-    from pi_controller.mat.events import Beads
+    from pi_controller.mat.events import Beads, Side
     from pi_controller.referee.sealed import SealedBead
     from pi_controller.referee.story import Story
 
@@ -24,6 +24,7 @@ class Senses:
 
     reading: Beads | None = None
     hands: dict[int, bool] = field(default_factory=dict[int, bool])
+    sides: dict[int, Side | None] = field(default_factory=dict[int, "Side | None"])
     sealed: SealedBead | None = None
     link: bool | None = None
     restarted: bool = False
@@ -43,11 +44,13 @@ class Senses:
         """Forget what the board said: it is gone."""
         self.reading = None
         self.hands.clear()
+        self.sides.clear()
 
     def turn_round(self) -> None:
         """The hiders sit at the other edge from now on: what is remembered is remembered as they see it."""
         self.reading = self.reading and beads_turned(self.reading)
         self.hands = {pad_from_afar(pad): counts for pad, counts in self.hands.items()}
+        self.sides = {pad_from_afar(pad): side_from_afar(side) for pad, side in self.sides.items()}
 
     @property
     def place(self) -> int | None:

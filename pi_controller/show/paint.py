@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from pi_controller.pinmap import pinmap
@@ -53,6 +54,7 @@ class Rows(NamedTuple):
     short: Sequence[Rgb] = ()
 
 
+@lru_cache(1024)  # a row is drawn over and over, mostly of the same few lights
 def glow(light: Light, level: float) -> Rgb:
     """Return the strip's values for a colour at `level` 0..1 as seen; never quite dark."""
     red, green, blue = (round(255 * (channel * level) ** GAMMA) for channel in light)

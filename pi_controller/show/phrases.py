@@ -12,7 +12,7 @@ from pi_controller.show.names import inline, team_name
 from pi_controller.show.words import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from pi_controller.table.view import Asked, Hit, View
 
@@ -182,6 +182,13 @@ def clocks(view: View, t: float, language: str = "en") -> list[str]:
     return [f"{said} {left}" for said, end in ends if (left := remaining(end, now))]
 
 
+def listed(pads: Iterable[object], language: str = "en") -> str:
+    """Return pads as one says them: `1, 2 and 4`."""
+    *most, last = map(str, pads)
+    both = catalogue(language).gettext("{pads} and {last}")
+    return both.format(pads=", ".join(most), last=last) if most else last
+
+
 def question(asked: Asked, language: str = "en") -> str:
     """Return the judge's question in plain words, with the pads it is about."""
     text = catalogue(language).gettext
@@ -189,7 +196,7 @@ def question(asked: Asked, language: str = "en") -> str:
     if not asked.pads:
         return said
     about = catalogue(language).ngettext("Pad {pads}.", "Pads {pads}.", len(asked.pads))
-    return f"{about.format(pads=text(' and ').join(map(str, asked.pads)))} {said}"
+    return f"{about.format(pads=listed(asked.pads, language))} {said}"
 
 
 def choice(answer: str, language: str = "en") -> str:
@@ -219,7 +226,7 @@ def faults(view: View, language: str = "en") -> str:
     ):
         if pads:
             which = catalogue(language).ngettext("pad {pads}", "pads {pads}", len(pads))
-            said.append(one.format(pads=which.format(pads=text(" and ").join(map(str, pads)))))
+            said.append(one.format(pads=which.format(pads=listed(pads, language))))
     return " ".join(said)
 
 

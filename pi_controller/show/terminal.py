@@ -26,9 +26,9 @@ from pi_controller.show.terminal_sheets import DRAWN
 from pi_controller.show.words import game_name, word
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from rich.console import ConsoleOptions, RenderResult
+    from rich.console import ConsoleOptions
 
     from pi_controller.drivers.ports import Rgb
     from pi_controller.show.odds_bar import Chances
@@ -66,7 +66,7 @@ class Table:
         self.language = language
         self.chances = chances
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
         """Yield the lines, each no wider than the console."""
         width = options.max_width
         lines = _lines(self.view, self.t, self.language, width)
@@ -88,9 +88,9 @@ def render_text(view: View, width: int = 80, *, language: str = "en", chances: C
     console = Console(
         file=io.StringIO(), width=width, no_color=True, force_terminal=False, color_system=None, legacy_windows=False
     )
-    with console.capture() as said:
-        console.print(Table(view, language=language, chances=chances))
-    return "\n".join(line.rstrip() for line in said.get().splitlines()) + "\n"
+    # straight from the lines, which fit already: to lay them out once more takes longer than to draw them
+    lines = Table(view, language=language, chances=chances).__rich_console__(console, console.options)
+    return "\n".join(line.plain.rstrip() for line in lines) + "\n"
 
 
 def _seen(pixel: Rgb) -> Style:

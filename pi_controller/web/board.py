@@ -228,7 +228,7 @@ def _seal(view: View, texts: dict[str, str], marks: dict[str, str], language: st
     marks["seal"] = ""
     if opened is not None and opened.hash == shown:
         marks["seal"] = "opened"
-        pads = text(" and ").join(str(opened.pad))  # of slahal's bones: a digit each
+        pads = phrases.listed(str(opened.pad), language)  # of slahal's bones: a digit each
         said = catalogue(language).ngettext("opened: pad {pads}", "opened: pads {pads}", len(str(opened.pad)))
         texts |= {"opened": said.format(pads=pads), "nonce": opened.nonce}
     elif shown == view.withdrawn != "":

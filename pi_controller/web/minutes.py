@@ -181,7 +181,7 @@ def _said(fact: Fact, game: str, teams: Mapping[str, str], language: str) -> str
         case HideAgain(why=reason):
             return why(text("The hide starts over"), plain(reason))
         case Struck(pads=pads):
-            return text("A stroke on {pads}.").format(pads=text(" and ").join(map(str, pads)))
+            return text("A stroke on {pads}.").format(pads=phrases.listed(pads, language))
         case Reveal(hide=hide, pad=pad):
             return text("Hide {hide} is opened: {pad}").format(hide=hide, pad=pad)
         case Shown():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import uvicorn
@@ -33,16 +35,32 @@ class WebError(MatError, OSError):
 
 
 class _Server(uvicorn.Server):
-    """Says when it listens, and ends the watchers' streams when it stops."""
+    """Says when it listens, ends when it is told to, and ends the watchers' streams then."""
 
     def __init__(self, config: uvicorn.Config, feed: Feed) -> None:
         super().__init__(config)
         self.listening = threading.Event()
         self._feed = feed
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._ending = asyncio.Event()
+
+    def end(self) -> None:
+        """Stop, from any thread."""
+        self.should_exit = True
+        if self._loop is not None:
+            with suppress(RuntimeError):  # it has ended
+                self._loop.call_soon_threadsafe(self._ending.set)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
         self.listening.set()
+
+    async def main_loop(self) -> None:
+        """Wake once a second for the date in the headers. Uvicorn's own looks ten times whether it is to end."""
+        while not await self.on_tick(0):
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._ending.wait(), 1.0)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._feed.hang_up()
@@ -119,7 +137,7 @@ class WebServer:
         server, thread = self._server, self._thread
         self._server = self._thread = None
         if server is not None and thread is not None:
-            server.should_exit = True
+            server.end()
             thread.join(_STOP_S)
 
     def _listen(self) -> socket.socket:

@@ -1,55 +1,71 @@
 """From the stroke to the lights, in real time: how long until the frame that shows a hit is handed to the strips?
 
-python tests/benchmarks/latency.py [--hits 200] [--seed 1]
+python tests/benchmarks/latency.py [--hits 200] [--seed 1] [--profile FILE]
 
-The simulated mat and its people run in a process of their own on the wall's clock, through the real firmware files and
-a pseudo-terminal; the daemon of `run` sits in this one. The floor is what no program can go below: samples come in
-blocks (on average half a block, at worst a whole one) and the detector's decision takes its window. A real USB link
-adds its own, about a millisecond.
+All of `moccasin-mat run` plays in this process, as it does at a table: the port, the pages with one phone that watches,
+the judge's console on a terminal, the lights. The simulated mat, its people, that phone and who looks at that terminal
+are in a process of their own on the wall's clock, through the real firmware files and a pseudo-terminal. The floor is
+what no program can go below: samples come in blocks (on average half a block, at worst a whole one) and the detector's
+decision takes its window. A real USB link adds its own, about a millisecond.
+
+It also says what playing costs, in processor time (the wall's clock tells nothing of that on a busy machine): of a
+core all in all, in `Daemon.step` and around it, and how often a second the process is woken.
 """
 
 import argparse
 import json
 import os
 import queue
-import secrets
+import resource
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+import tty
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
+from pi_controller import run
 from pi_controller.daemon import Daemon
 from pi_controller.drivers.buttons import MockButtons
-from pi_controller.drivers.serial_port import SerialPort
 from pi_controller.drivers.strips import MemoryStrip
-from pi_controller.games import registry
-from pi_controller.mat.feel import Feel
 from pi_controller.pinmap import pinmap
 from pi_controller.referee.facts import Done
-from pi_controller.referee.referee import Referee
-from pi_controller.referee.settings import RefereeSettings
 from pi_controller.sim.mat import SimMat
 from pi_controller.sim.players import Players
 from pi_controller.table.journal import Journal
-from pi_controller.table.table import Table
 from pi_controller.table.view import View
 
 BLOCK_S = pinmap().board.block_samples / pinmap().board.sample_hz
 WINDOW_S = 0.003
+STARTED_S = 3.0
+"""What comes before is the start."""
+SETTINGS = """[table]
+journal = "{folder}/j.sqlite"
+[game.options]
+points = "99"
+[board]
+port = "{device}"
+[strips]
+kind = "memory"
+[web]
+port = 0
+"""
+ASK = b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
-def be_the_mat(seed):
+def be_the_mat(seed, terminal):
     """Play people on a mat in real time: views come in on standard input, presses and strokes go out."""
-    import msgspec
-
     views = queue.SimpleQueue()
     threading.Thread(
         target=lambda: [views.put(msgspec.json.decode(line, type=View)) for line in sys.stdin.buffer], daemon=True
     ).start()
+    threading.Thread(target=look, args=(terminal,), daemon=True).start()
 
     def say(**what):
         print(json.dumps(what), flush=True)
@@ -74,60 +90,130 @@ def be_the_mat(seed):
             mat.advance(BLOCK_S)
 
 
-class Watched(MemoryStrip):
-    """Notes when it is handed a frame."""
+def look(terminal):
+    """Look at the judge's terminal, and watch the page that it tells of."""
+    with os.fdopen(terminal, "rb") as lines:
+        for line in lines:
+            if line.startswith(b"live page: "):
+                threading.Thread(
+                    target=watch, args=(int(line.strip(b"/\r\n").rpartition(b":")[2]),), daemon=True
+                ).start()
 
-    at = 0.0
 
-    def show(self, frame):
-        """Note the time, then show."""
-        self.at = time.monotonic()
-        super().show(frame)
+def watch(port):
+    """Be a phone."""
+    with socket.create_connection(("127.0.0.1", port)) as page:
+        page.sendall(ASK)
+        while page.recv(65536):
+            pass
 
 
-def measure(hits, seed, folder):
-    """Return (stroke to lights, seconds; the daemon's share of a core)."""
-    import msgspec
+class Table:
+    """What this benchmark puts into `run`: the buttons, an ear for hits, a watch on the strip, and meters."""
 
+    def __init__(self, child, hits):
+        self.child, self.hits = child, hits
+        self.heard = queue.SimpleQueue()
+        self.latencies, self.onset, self.hit, self.shown = [], None, False, None
+        self.lit_at = 0.0
+        self.stepping = self.steps = 0
+        self.begun = self.until = None
+        threading.Thread(
+            target=lambda: [self.heard.put(json.loads(line)) for line in child.stdout], daemon=True
+        ).start()
+
+    def put_in(self):
+        """Go where `run` builds its table."""
+        table, step, append, show = self, Daemon.step, Journal.append, MemoryStrip.show
+
+        class Buttons(MockButtons):
+            def tick(self, t):
+                while not table.heard.empty():
+                    what = table.heard.get()
+                    if "press" in what:
+                        self.press(what["press"], t)
+                    table.onset = what.get("onset", table.onset)
+                super().tick(t)
+
+        def timed(daemon, t, at_least=0):
+            before = time.thread_time()
+            step(daemon, t, at_least)
+            table.stepping += time.thread_time() - before
+            table.steps += 1
+            table.after(daemon.table.view)
+
+        def listened(journal, facts):
+            table.hit |= any(isinstance(fact, Done) and fact.action["do"] == "hit" for fact in facts)
+            return append(journal, facts)
+
+        def noted(strip, frame):
+            table.lit_at = time.monotonic()
+            show(strip, frame)
+
+        run._buttons = lambda settings, clock: Buttons()
+        Daemon.step, Journal.append, MemoryStrip.show = timed, listened, noted
+
+    def after(self, view):
+        """See what came of a step."""
+        if view is not self.shown:
+            self.shown = view
+            self.child.stdin.write(msgspec.json.encode(view) + b"\n")
+            self.child.stdin.flush()
+        if self.hit and self.onset is not None:
+            self.latencies.append(self.lit_at - self.onset)
+            self.onset = None
+        self.hit = False
+        if self.begun is None and (self.steps and time.monotonic() > self.started + STARTED_S):
+            self.begun = self.meters()
+        if len(self.latencies) >= self.hits and self.until is None:
+            self.until = self.meters()
+            signal.raise_signal(signal.SIGTERM)
+
+    def meters(self):
+        """Return seconds, processor seconds of the process and of its steps, steps, times woken."""
+        woken = resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw
+        return np.array([time.monotonic(), time.process_time(), self.stepping, self.steps, woken])
+
+    def play(self, settings):
+        """Play until there are enough hits; return (stroke to lights, s; the meters' rates, a second)."""
+        self.put_in()
+        self.started = time.monotonic()
+        run.main(["--settings", str(settings)])
+        spent = self.until - self.begun
+        return self.latencies, spent[1:] / spent[0]
+
+
+def measure(hits, seed, folder, profiled):
+    """Return what `Table.play` does, with the judge's terminal in the place of standard input and output."""
+    ours, theirs = os.openpty()
+    tty.setraw(theirs)
     child = subprocess.Popen(
-        [sys.executable, __file__, "--mat", "--seed", str(seed)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
+        [sys.executable, __file__, "--terminal", str(ours), "--seed", str(seed)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=[ours],
+    )  # fmt: skip
     device = json.loads(child.stdout.readline())["device"]
-    heard = queue.SimpleQueue()
-    threading.Thread(target=lambda: [heard.put(json.loads(line)) for line in child.stdout], daemon=True).start()
-    game = registry.game("dakota", {"points": "99"})
-    buttons, strip = MockButtons(), Watched(pinmap().lights.count)
-    with Journal(Path(folder) / "j.sqlite") as journal:
-        begun = time.monotonic()
-        table = Table(journal, game, {"A": "A", "B": "B"}, Referee(game, RefereeSettings(), secrets.token_bytes), begun)
-        seen, onset, latencies = journal.seq, None, []
+    settings = Path(folder) / "settings.toml"
+    settings.write_text(SETTINGS.format(folder=folder, device=device))
+    kept = os.dup(0), os.dup(1)
+    os.dup2(theirs, 0)
+    os.dup2(theirs, 1)
+    try:
+        table = Table(child, hits)
+        if not profiled:
+            return table.play(settings)
+        import cProfile
 
-        def publish(view):
-            child.stdin.write(msgspec.json.encode(view) + b"\n")
-            child.stdin.flush()
-
-        daemon = Daemon(table, Feel(), lambda: SerialPort(device), buttons, strip, publish)
-        cpu, begun = time.process_time(), time.monotonic()
-        while len(latencies) < hits:
-            daemon.step(time.monotonic())
-            while not heard.empty():
-                what = heard.get()
-                if "press" in what:
-                    buttons.press(what["press"], time.monotonic())
-                onset = what.get("onset", onset)
-            if journal.seq != seen:
-                new = [fact for seq, _, fact in journal.records() if seq > seen] if onset is not None else []
-                seen = journal.seq
-                if any(isinstance(fact, Done) and fact.action["do"] == "hit" for fact in new):
-                    latencies.append(strip.at - onset)
-                    onset = None
-            if daemon.port is not None:
-                daemon.port.wait(0.01)
-        share = (time.process_time() - cpu) / (time.monotonic() - begun)
-        daemon.close()
-    child.kill()
-    child.communicate()
-    return latencies, share
+        profile = cProfile.Profile()
+        try:
+            return profile.runcall(table.play, settings)
+        finally:
+            profile.dump_stats(profiled)
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept[0], 0)
+        os.dup2(kept[1], 1)
+        child.kill()
+        child.communicate()
 
 
 def main():
@@ -135,17 +221,19 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hits", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--mat", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--profile", metavar="FILE", help="where cProfile's figures of the table's thread go")
+    parser.add_argument("--terminal", type=int, help=argparse.SUPPRESS)
     args = parser.parse_args()
-    if args.mat:
-        return be_the_mat(args.seed)
+    if args.terminal is not None:
+        return be_the_mat(args.seed, args.terminal)
     with tempfile.TemporaryDirectory() as folder:
-        latencies, share = measure(args.hits, args.seed, folder)
+        latencies, (share, stepping, steps, woken) = measure(args.hits, args.seed, folder, args.profile)
     p50, p99 = np.percentile(latencies, [50, 99]) * 1000
     print(f"{len(latencies)} hits, stroke to lights: p50 {p50:.1f} ms, p99 {p99:.1f} ms")
     print(f"floor: half a block and the window {(BLOCK_S / 2 + WINDOW_S) * 1000:.1f} ms, a whole block and the window "
           f"{(BLOCK_S + WINDOW_S) * 1000:.1f} ms")  # fmt: skip
-    print(f"the daemon's share of a core while playing: {share * 100:.1f} %")
+    print(f"share of a core while playing: {share:.2%}, in steps {stepping:.2%}, around them {share - stepping:.2%}; "
+          f"{steps:.0f} steps and {woken:.0f} times woken a second")  # fmt: skip
     return None
 
 

@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pi_controller.games import registry
+from pi_controller.run import settle
 from pi_controller.sim.simulation import Simulation
 from pi_controller.web.feed import Feed
 from pi_controller.web.server import WebServer
@@ -58,6 +59,7 @@ def be_the_table(seed: int) -> None:
                 return batch
 
             table.journal.append = noted  # type: ignore[method-assign]
+            settle()
             begun = time.monotonic() - table.t
             while not ended.is_set():
                 table.tick()

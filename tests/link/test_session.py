@@ -34,6 +34,17 @@ def test_connect(rig):
     assert {type(m) for m in rest} == {Piezo, Touch, Field, Health, BoardEvent}
 
 
+def test_a_ping_is_known_to_wait_for_its_answer(rig):
+    rig.connect()
+    assert not rig.session.pinging
+    rig.plugged = False
+    rig.run(0.6)
+    assert rig.session.pinging
+    rig.plugged = True
+    rig.run(0.6)
+    assert not rig.session.pinging
+
+
 def test_nothing_is_said_before_the_hosts_hello(rig):
     for _ in range(200):
         rig.board.us += 8000

@@ -1,6 +1,7 @@
 """Plants fouls of every kind at random moments of simulated games, through bytes, and counts what became of them.
 
     python tests/referee/fouls_many.py --games 20 [--game dakota] [--first-seed 0] [--preset home] [--conditions quiet]
+        [--kinds bead_moved,touch]
 
 *called*, *counted* (the touch is the hit, on the pad that was touched first) and *asked* (the judge decides) are right,
 *missed* is not; *too late* is a stroke after the bead was seen, and no foul. *invented* is what was called or asked
@@ -36,16 +37,18 @@ FOULS = 0.4
 """How often the people of the games of turns make one."""
 
 
-def planting(_game, *args, mischief, **keys):
-    """Return the people who make fouls, called as `sim.who.people_for` is."""
+def planting(_game, *args, mischief, kinds, **keys):
+    """Return the people who make fouls of these kinds, called as `sim.who.people_for` is."""
     del mischief
-    return Planting(*args, **keys)
+    people = Planting(*args, **keys)
+    people.kinds = kinds
+    return people
 
 
-def play(seed, name, preset="home", conditions="quiet", limit_s=4 * 3600.0):
+def play(seed, name, preset="home", conditions="quiet", limit_s=4 * 3600.0, kinds=KINDS):
     """Play game `seed`; return its outcomes, what was invented, hides or turns, and virtual seconds."""
     game = registry.game(name, OPTIONS[name])
-    people = {"people": planting} if name == "dakota" else {"mischief": Mischief(fouls=FOULS)}
+    people = {"people": partial(planting, kinds=kinds)} if name == "dakota" else {"mischief": Mischief(fouls=FOULS)}
     settings = RefereeSettings(preset=preset, hit_seconds=game.settings.get("hit_seconds"))
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -72,18 +75,19 @@ def main():
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--preset", choices=tuple(PRESETS), default="home")
     parser.add_argument("--conditions", default="quiet")
+    parser.add_argument("--kinds", type=lambda kinds: tuple(kinds.split(",")), default=KINDS)
     parser.add_argument("--processes", type=int, default=2)
     args = parser.parse_args()
     began = time.monotonic()
     found, invented, hides, virtual = Counter(), Counter(), 0, 0.0
-    one = partial(play, name=args.game, preset=args.preset, conditions=args.conditions)
+    one = partial(play, name=args.game, preset=args.preset, conditions=args.conditions, kinds=args.kinds)
     seeds = range(args.first_seed, args.first_seed + args.games)
     with multiprocessing.get_context("spawn").Pool(args.processes) as pool:
         for these, others, hid, t in pool.imap_unordered(one, seeds):
             found, invented = found + these, invented + others
             hides, virtual = hides + hid, virtual + t
     told = Table("foul", "made", *COLUMNS, "invented")
-    for kind in KINDS if args.game == "dakota" else [OF_TURNS[args.game]]:
+    for kind in args.kinds if args.game == "dakota" else [OF_TURNS[args.game]]:
         made = sum(count for (which, _), count in found.items() if which == kind)
         by_kind = sum(count for (name, _), count in invented.items() if name == kind)
         told.add_row(kind, str(made), *(str(found[kind, column] or "") for column in COLUMNS), str(by_kind or ""))

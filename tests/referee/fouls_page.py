@@ -38,6 +38,12 @@ hands that were not all felt, a reading that does not decide, a sensor out of or
 
 An early hit is felt from ready on, with no hand under a pad: while hands hide, they shake pads as light strokes do.
 
+A hand of the hiders that goes under a pad while a hit is due can be felt as a stroke on it. A stroke with such a hand
+at its pad, or one of which nobody knows whose it is, is in doubt (`touch`); the hitters' own hand counts as a touch.
+
+After a stroke the mat feels no other, on any pad, for a quarter of a second (unless it is 20 dB stronger): a hit that
+follows so soon, on the pad of the first or elsewhere, goes unnoticed, and whoever saw it enters it.
+
 ## What the modes mean
 
 | `[referee.fouls]` | what it is; what is special about a mode |

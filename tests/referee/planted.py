@@ -33,6 +33,8 @@ class Planting(Players):
 
     share = 0.7
     hit_seconds = 8.0
+    kinds = KINDS
+    """Those that are made."""
 
     def __init__(self, seed, *args, **keys):
         super().__init__(seed, *args, **keys)
@@ -45,7 +47,7 @@ class Planting(Players):
 
     def _kind(self, hide):
         chance = self._chance(hide)
-        return str(chance.choice(KINDS)) if chance.random() < self.share else None
+        return str(chance.choice(self.kinds)) if chance.random() < self.share else None
 
     def _script(self, view) -> HideScript:
         """Return the script of the hide with the foul that is made while hiding; a hide that starts over has none."""
@@ -145,7 +147,7 @@ def outcomes(facts, game, made):
         kind, t, pad = made.get(hide, (None, 0.0, None))
         if kind is not None:
             found[kind, _outcome(kind, t, pad, told)] += 1
-        due = DUE.get(kind, (kind,))
+        due = (*DUE.get(kind, (kind,)), *MAY.get(kind, ()))
         invented.update((name, kind) for name in map(_named, told) if name and name not in due)
     return found, invented
 
@@ -170,6 +172,8 @@ def turn_outcomes(facts, game, turns):
     return found, invented, number
 
 
+MAY = {"bead_moved": ("doubtful",)}
+"""What may be asked besides: the hand that moves the bead can bump a pad."""
 DUE = {"touch": ("doubtful",), "two_struck": ("two_struck", "doubtful"), "not_shown": ("no_bead",)}
 """What may be said of a foul, where that has another name."""
 

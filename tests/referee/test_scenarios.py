@@ -190,8 +190,8 @@ class Scene:
                 return [Button(t, name)]
             case ["hand", pad, "unsure"]:
                 return [HandIn(t, int(pad), sure=False), HandOut(t, int(pad), sure=False)]
-            case ["hand", pad]:
-                return [HandIn(t, int(pad)), HandOut(t, int(pad))]
+            case ["hand", pad, *side]:
+                return [HandIn(t, int(pad), *side), HandOut(t, int(pad), *side)]
             case ["bead", "off"]:
                 return [Beads(t, (Bead(None),))]
             case ["bead" | "beads", *pads]:
@@ -204,6 +204,8 @@ class Scene:
                 return [Strike(t, tuple(map(int, pads)), 2.5)]
             case ["strike", *pads, "doubtful"]:
                 return [Strike(t, tuple(map(int, pads)), sure=False)]
+            case ["strike", *pads, "hand", whose]:
+                return [Strike(t, tuple(map(int, pads)), hand=whose)]
             case ["strike", *pads]:
                 return [Strike(t, tuple(map(int, pads)))]
             case ["blind"]:

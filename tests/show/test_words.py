@@ -176,3 +176,8 @@ def test_what_the_mat_cannot_feel_is_said_by_pad(view):
         "Strokes are not felt on pad 2: the judge enters them. "
         "Hands are not felt for sure on pads 1 and 4: the judge watches them."
     )
+
+
+@pytest.mark.parametrize(("pads", "said"), [((3,), "3"), ((1, 4), "1 and 4"), ((1, 2, 3, 4), "1, 2, 3 and 4")])
+def test_pads_are_listed_as_one_says_them(pads, said):
+    assert phrases.listed(pads) == said

@@ -1,0 +1,194 @@
+"""A stroke waits for the touch strips to tell of its moment, and no longer than it must."""
+
+import numpy as np
+import pytest
+
+from pi_controller.link.messages import LinkDown, Piezo, Touch
+from pi_controller.mat.events import HandIn, Link, Strike
+from pi_controller.mat.feel import Feel
+from pi_controller.mat.hands import HandDetector
+from pi_controller.mat.stroke_hands import AFTER_S, HAND_S, UNHEARD_S, StrokeHands
+
+SCAN_S = 0.02
+REST = 700
+
+
+class Pads:
+    """Scans of a quiet mat; `lost` are the counts that the strips of a pad have lost, hider's edge first."""
+
+    def __init__(self) -> None:
+        self.hands = HandDetector()
+        self.strokes = StrokeHands(self.hands)
+        self.t = 0.0
+        self.lost: dict[int, tuple[int, int, int]] = {}
+        self.scan(20)
+
+    def scan(self, times: int = 1) -> list[Strike]:
+        """Scan so often, and return the strokes that it decided."""
+        told: list[Strike] = []
+        for _ in range(times):
+            self.t += SCAN_S
+            counts = np.full((4, 3), REST, np.int16)
+            for pad, lost in self.lost.items():
+                counts[pad - 1] -= np.array(lost, np.int16)
+            told += self.strokes.scanned(self.t, self.hands.feed(Touch(self.t, counts)))
+        return told
+
+
+@pytest.fixture
+def pads() -> Pads:
+    return Pads()
+
+
+def test_a_stick_is_told_with_the_first_scan_after_it(pads: Pads) -> None:
+    stroke = Strike(pads.t + 0.012, (2,), 12.0)
+    assert pads.strokes.hold([stroke]) == []
+    assert pads.scan() == [stroke]
+    assert pads.scan(20) == []
+
+
+def test_a_scan_too_soon_after_the_touch_decides_nothing(pads: Pads) -> None:
+    stroke = Strike(pads.t + SCAN_S - AFTER_S / 2, (2,))
+    pads.strokes.hold([stroke])
+    assert pads.scan() == []
+    assert pads.scan() == [stroke]
+
+
+def test_a_stroke_felt_late_does_not_wait_for_another_scan(pads: Pads) -> None:
+    stroke = Strike(pads.t - 0.01, (2,))
+    assert pads.strokes.hold([stroke]) == [stroke]
+
+
+@pytest.mark.parametrize(
+    ("edge", "middle", "whose"), [((30, 2, 0), (30, 30, 0), "hider"), ((0, 2, 30), (0, 30, 30), "hitter")]
+)
+def test_a_hand_that_bumps_the_pad_on_its_way_in(pads: Pads, edge: tuple, middle: tuple, whose: str) -> None:
+    stroke = Strike(pads.t + 0.012, (3,), 2.0)
+    pads.strokes.hold([stroke])
+    pads.lost[3] = edge
+    assert pads.scan(2) == []
+    pads.lost[3] = middle
+    told = pads.scan(4)
+    assert [(each.pads, each.hand, each.t) for each in told] == [((3,), whose, stroke.t)]
+
+
+def test_a_hand_at_another_pad_holds_nothing_back(pads: Pads) -> None:
+    pads.lost[4] = (30, 40, 5)
+    pads.scan(10)
+    assert pads.hands.inside == (4,)
+    stroke = Strike(pads.t - 0.01, (1,))
+    assert pads.strokes.hold([stroke]) == [stroke]
+
+
+def test_a_hand_that_is_in_and_one_that_has_just_left(pads: Pads) -> None:
+    for lost in ((30, 2, 0), (30, 2, 0), (30, 40, 5)):
+        pads.lost[2] = lost
+        pads.scan(4)
+    told = pads.strokes.hold([Strike(pads.t - 0.01, (2,))])
+    assert [each.hand for each in told] == ["hider"]
+    pads.lost.clear()
+    pads.scan(5)
+    assert pads.hands.inside == ()
+    assert [each.hand for each in pads.strokes.hold([Strike(pads.t - 0.01, (2,))])] == ["hider"]
+    pads.scan(10)
+    assert [each.hand for each in pads.strokes.hold([Strike(pads.t - 0.01, (2,))])] == [None]
+
+
+def test_what_rests_at_the_edge_is_no_hand_in_the_end(pads: Pads) -> None:
+    stroke = Strike(pads.t + 0.012, (2,))
+    pads.strokes.hold([stroke])
+    pads.lost[2] = (20, 0, 0)
+    assert pads.scan(int(HAND_S / SCAN_S)) == []
+    assert pads.scan() == [stroke]
+
+
+def test_what_is_gone_again_was_none(pads: Pads) -> None:
+    stroke = Strike(pads.t + 0.012, (2,))
+    pads.strokes.hold([stroke])
+    pads.lost[2] = (8, 0, 0)
+    assert pads.scan() == []
+    pads.lost.clear()
+    assert pads.scan() == [stroke]
+
+
+def test_strips_that_say_no_more_are_not_waited_for(pads: Pads) -> None:
+    stroke = Strike(pads.t + 0.01, (2,))
+    pads.strokes.hold([stroke])
+    assert pads.strokes.overdue(stroke.t + UNHEARD_S) == []
+    assert pads.strokes.overdue(stroke.t + AFTER_S + UNHEARD_S + 0.001) == [stroke]
+    assert pads.strokes.lost() == []
+
+
+def test_a_stroke_with_something_at_its_pad_is_a_doubt_when_the_board_goes(pads: Pads) -> None:
+    pads.strokes.hold([Strike(pads.t + 0.012, (2,))])
+    pads.lost[2] = (20, 0, 0)
+    pads.scan()
+    assert [(each.pads, each.sure) for each in pads.strokes.lost()] == [((2,), False)]
+
+
+def test_what_nobody_waits_for_is_forgotten(pads: Pads) -> None:
+    pads.strokes.hold([Strike(pads.t + 0.012, (2,))])
+    pads.strokes.forget()
+    assert pads.scan(20) == []
+
+
+class Board:
+    """Samples and scans of a quiet mat into a `Feel`."""
+
+    def __init__(self) -> None:
+        self.feel = Feel()
+        self.rng = np.random.default_rng(1)
+        self.n = 0
+
+    def block(self, strike: int | None = None, scan: tuple[int, ...] | None = (0, 0, 0)) -> list:
+        """Feed 8 ms of samples, and a scan each third time in which pad 1 has lost `scan`; return the events."""
+        samples = self.rng.normal(0, 1.5, (32, 4))
+        if strike is not None:
+            samples[:, strike - 1] += 900 * np.exp(-np.arange(32) / 12) * np.sin(np.pi * 0.45 * np.arange(32))
+        events = self.feel.feed(Piezo(self.n * 0.008, self.n * 32, 4000.0, np.rint(samples).astype(np.int16)))
+        self.n += 1
+        if scan is not None and self.n % 3 == 0:
+            counts = np.full((4, 3), REST, np.int16)
+            counts[0] -= np.array(scan, np.int16)
+            events += self.feel.feed(Touch(self.n * 0.008, counts))
+        return events
+
+
+@pytest.mark.parametrize("scans", [True, False])
+def test_with_the_strips_or_without_a_stroke_is_told_once(scans: bool) -> None:
+    board = Board()
+    scan = (0, 0, 0) if scans else None
+    assert [event for _ in range(90) for event in board.block(scan=scan)] == []
+    at = board.n * 0.008
+    told = [(board.n * 0.008, event) for n in range(30) for event in board.block(1 if n == 0 else None, scan)]
+    assert [(event.pads, event.hand) for _, event in told] == [((1,), None)]
+    assert told[0][0] - at <= (0.04 if scans else 0.016)
+
+
+def test_strips_that_die_with_a_stroke_held_back_do_not_keep_it() -> None:
+    board = Board()
+    for _ in range(90):
+        board.block()
+    told = [event for n in range(30) for event in board.block(1 if n == 0 else None, None)]
+    assert [(event.pads, event.sure) for event in told if isinstance(event, Strike)] == [((1,), True)]
+
+
+def test_a_bump_comes_with_its_hand_and_before_it() -> None:
+    board = Board()
+    for _ in range(90):
+        board.block()
+    events = []
+    for n in range(30):
+        lost = (0, 0, 0) if n < 2 else (30, 3, 0) if n < 5 else (30, 30, 0)
+        events += board.block(1 if n == 0 else None, lost)
+    assert [type(event) for event in events] == [Strike, HandIn]
+    assert events[0].hand == "hider"
+
+
+def test_the_link_goes_down_with_a_stroke_held_back() -> None:
+    board = Board()
+    for _ in range(90):
+        board.block()
+    assert board.block(1) + board.block() == []
+    events = board.feel.feed(LinkDown(board.n * 0.008, "unplugged"))
+    assert [type(event) for event in events] == [Strike, Link]
