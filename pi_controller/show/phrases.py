@@ -35,7 +35,7 @@ FOULS: Mapping[str, str] = {
 
 QUESTIONS: Mapping[str, str] = {
     "two_struck": mark("More than one pad was touched. Which was first?"),
-    "doubtful": mark("There was a faint touch. Was it a hit?"),
+    "doubtful": mark("Touched faintly, or with a hand there. Was it a hit?"),
     "same_pad": mark("The second hit touched the pad of the first. Which pad counts?"),
     "early_hit": mark("A pad was hit too early. Play on?"),
     "link_gap": mark("The mat was not heard for a moment. Was there a hit?"),
