@@ -301,9 +301,9 @@ def drive(
             daemon.step(t := clock())
             service.ready()
             service.feed(t)
-            service.status(condition(daemon))
+            service.status(state := condition(daemon))
             if desk is not None:
-                desk.serve(daemon.table, clock(), condition(daemon))
+                desk.serve(daemon.table, clock(), state)
             while not lines.empty():
                 print(say(daemon.table, lines.get(), clock()))
             if daemon.table.view is not shown and sys.stdout.isatty():

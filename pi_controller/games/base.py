@@ -57,6 +57,15 @@ class Game(ABC, Generic[S]):
         """Choose options by name, as text or typed; the others keep their defaults. Raises `UsageError`."""
         self.settings = chosen(self.name, self.options, settings or {})
 
+    @property
+    def chosen_settings(self) -> dict[str, Value]:
+        """The settings that are not what they are when nobody chooses, in the options' order."""
+        return {
+            option.name: self.settings[option.name]
+            for option in self.options
+            if self.settings[option.name] != option.default
+        }
+
     @abstractmethod
     def opening(self) -> S:
         """Return the state before anything has happened."""

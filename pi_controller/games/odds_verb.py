@@ -142,11 +142,7 @@ def _count(given: Action, key: str, team: str) -> int:
 
 
 def _chosen(game: Game[Any]) -> list[str]:
-    return [
-        f"{option.name}={written(game.settings[option.name])}"
-        for option in game.options
-        if game.settings[option.name] != option.default
-    ]
+    return [f"{name}={written(value)}" for name, value in game.chosen_settings.items()]
 
 
 def _told(solved: Odds, state: Any) -> dict[str, Json]:

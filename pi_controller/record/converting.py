@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from pi_controller.games.base import Action, Team
-    from pi_controller.games.options import Value
 
 
 def from_sheet(data: bytes, game: Game[Any]) -> Record:
@@ -64,7 +63,7 @@ def from_sheet(data: bytes, game: Game[Any]) -> Record:
         game.name,
         game.version,
         source=game.source,
-        options=chosen(game),
+        options=game.chosen_settings,
         entries=tuple(entries),
         faults=faults.listed(),
     )
@@ -85,15 +84,6 @@ def to_sheet(record: Record) -> Iterator[str]:
         )
     for move in record.moves():
         yield json.dumps(move.action)
-
-
-def chosen(game: Game[Any]) -> dict[str, Value]:
-    """Return the options of `game` that are not what they are when nobody chooses."""
-    return {
-        option.name: game.settings[option.name]
-        for option in game.options
-        if game.settings[option.name] != option.default
-    }
 
 
 def from_journal(
@@ -174,7 +164,7 @@ class _Told:
             game=opened.game,
             version=opened.version,
             source=opened.source[:LONGEST_TEXT],
-            options=chosen(self._course.game),
+            options=self._course.game.chosen_settings,
             teams=named,
             headers=headers,
             entries=tuple(self._entries),

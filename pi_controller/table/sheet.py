@@ -110,7 +110,7 @@ def sheet_of(journal: Journal) -> Sheet:
         game=game.name,
         version=opened.version,
         source=opened.source,
-        options={name: value for name, value in opened.options.items() if value != _default(game, name)},
+        options=game.chosen_settings,
         teams={} if "players" in game.settings else opened.teams,
         opened=opened.t,
         epoch=journal.meta.epoch if journal.meta else "",
@@ -256,7 +256,3 @@ def _because(what: str, reason: str) -> str:
 
 def _words(name: str) -> str:
     return name.replace("_", " ")
-
-
-def _default(game: Game[Any], name: str) -> object:
-    return next((option.default for option in game.options if option.name == name), None)

@@ -7,9 +7,7 @@ content. With scripts off the console shows the state and says that it needs scr
 from __future__ import annotations
 
 import re
-from functools import cache
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -22,6 +20,7 @@ from pi_controller.web.board import board
 from pi_controller.web.console_fields import Field, fields
 from pi_controller.web.console_play import Button, Play, act, play
 from pi_controller.web.console_sides import sides
+from pi_controller.web.page import document
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
 BEAT_S = 5.0
 """How often a judge's page should hear that the line lives, seconds; after two beats missed it offers nothing."""
-_TEMPLATES = Path(__file__).parent / "templates"
 _WORD = re.compile(r"\{\{(\w+)\}\}")
 
 WORDS: Mapping[str, str] = {
@@ -293,23 +291,18 @@ def _again(
     return Again(label, play=play(view, legal, language, options, again=last))
 
 
-@cache
-def _template(name: str) -> str:
-    return (_TEMPLATES / name).read_text("utf-8")
-
-
 def _filled(name: str, words: Mapping[str, str], language: str, more: Mapping[str, str]) -> str:
     """Return template `name` with `{{word}}` replaced: the words escaped, `more` as it is."""
     text = catalogue(language).gettext
     said = {key: text(value) for key, value in words.items()}
     known = {key: escape(value) for key, value in said.items()}
     known |= {"language": escape(language), "words": escape(msgspec.json.encode(said).decode()), **more}
-    return _WORD.sub(lambda m: known[m[1]], _template(name))
+    return _WORD.sub(lambda m: known[m[1]], document(name))
 
 
 def sign_in(language: str = "en") -> str:
     """Return the sign-in page."""
-    return _filled("sign_in.html", SIGN_IN_WORDS, language, {})
+    return _filled("sign_in", SIGN_IN_WORDS, language, {})
 
 
 def page(
@@ -319,7 +312,7 @@ def page(
     shown = board(view, language)
     facts = "".join(f"<li>{escape(fact)}</li>" for fact in content.facts)
     return _filled(
-        "judge.html",
+        "judge",
         WORDS,
         language,
         {

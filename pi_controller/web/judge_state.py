@@ -1,6 +1,6 @@
 """What the console is told of the table: the view with the live page's texts, what may be done now, and the last of it.
 
-Made once for each change and language and role, however many judges look.
+Journal, legal actions and board are read once for each change, however many judges look.
 """
 
 from __future__ import annotations
@@ -24,17 +24,19 @@ if TYPE_CHECKING:
 
     from pi_controller.games.base import Json
     from pi_controller.table.desk import Desk, Picture
+    from pi_controller.web.board import Board
     from pi_controller.web.minutes import Minutes
 
 log = logging.getLogger(__name__)
 
 
 class Told(NamedTuple):
-    """A picture of the table with the end of its journal, and the actions legal in it."""
+    """A picture of the table with the end of its journal, the actions legal in it, and the board that shows it."""
 
     picture: Picture
     minutes: Minutes
     legal: tuple[dict[str, Json], ...]
+    board: Board
 
 
 class JudgeState:
@@ -51,7 +53,8 @@ class JudgeState:
             picture = self._desk.picture
             if picture is not None and (self._told is None or self._told.picture is not picture):
                 legal = await asyncio.to_thread(picture.game.legal_actions, picture.state)
-                self._told = Told(picture, await self._minutes(picture), legal)
+                shown = board(picture.view, self._language)
+                self._told = Told(picture, await self._minutes(picture), legal, shown)
             return self._told
 
     async def _minutes(self, picture: Picture) -> Minutes:
@@ -78,8 +81,7 @@ class JudgeState:
 
     def content(self, told: Told, me: dict[str, str], now: float) -> dict[str, Any]:
         """Return the whole state for `me` (name and role), at `now` on the table's clock."""
-        view, protest = told.picture.view, told.picture.protest
-        shown = board(view, self._language)
+        view, protest, shown = told.picture.view, told.picture.protest, told.board
         return {
             "view": view,
             "board": {

@@ -32,16 +32,22 @@ _COUNT = re.compile(r'(<[^<>]*\bdata-count="(\w+)"[^<>]*>)(?=</)')
 
 @cache
 def template(name: str, frame: str = "frame") -> str:
-    """Return `templates/FRAME.html` with its marked places filled from the parts of `templates/NAME.html`."""
-    parts = _PLACE.split((_TEMPLATES / f"{name}.html").read_text("utf-8"))[1:]
-    filled = dict(zip(parts[::2], parts[1::2], strict=True))
-    whole = (_TEMPLATES / f"{frame}.html").read_text("utf-8")
-    return _PLACE.sub(lambda m: filled.get(m[1], ""), whole).replace("LAYOUT", name, 1)
+    """Return `templates/FRAME.html` with its marked places filled.
+
+    They are the parts of `templates/NAME.html`, and those that frames share.
+    """
+    filled = _parts("shared") | _parts(name)
+    return _PLACE.sub(lambda m: filled.get(m[1], ""), document(frame)).replace("LAYOUT", name, 1)
+
+
+def _parts(name: str) -> dict[str, str]:
+    parts = _PLACE.split(document(name))[1:]
+    return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
 @cache
 def document(name: str) -> str:
-    """Return `templates/NAME.html`, a page that needs no table."""
+    """Return `templates/NAME.html` as it is."""
     return (_TEMPLATES / f"{name}.html").read_text("utf-8")
 
 

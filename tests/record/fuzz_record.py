@@ -19,7 +19,6 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from pi_controller.games import registry
 from pi_controller.games.base import IllegalActionError, InvalidActionError
 from pi_controller.games.options import Choice, Flag, Names
-from pi_controller.record.converting import chosen
 from pi_controller.record.course import Course
 from pi_controller.record.decoding import MOST_FAULTS
 from pi_controller.record.model import Check, Comment, Move, Record, Ruling
@@ -126,7 +125,7 @@ def record_of(rng, name=None, texts=TEXTS, moves=40):
     )
     teams = {team: rng.choice(NAMES) for team in ("A", "B") if rng.random() < 0.5}
     rules = rng.choice(texts)
-    return Record(game.name, game.version, rules, game.source, chosen(game), teams, headers, tuple(entries))
+    return Record(game.name, game.version, rules, game.source, game.chosen_settings, teams, headers, tuple(entries))
 
 
 def extra(rng, course, texts, t):
