@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
     from pi_controller.referee.turn import Turn
 
+JUDGE = "the judge said so"
+"""Why a hide starts over where nobody gives a reason."""
+
 
 def act(turn: Turn, call: JudgeAction) -> None:
     """Play an action of the game by hand; a table without sensors is played so from toss to last point."""
@@ -21,7 +24,8 @@ def act(turn: Turn, call: JudgeAction) -> None:
         turn.add(Shown(turn.t))
     unhit = story.phase in ("hide", "check", "hit") and not story.hits
     turn.play(action, "judge")
-    if action.get("do") == "foul" and action.get("hide") == "last" and unhit:
+    changed = turn.game.sheet(turn.story.state) != turn.game.sheet(story.state)
+    if action.get("do") == "foul" and action.get("hide") == "last" and unhit and changed:
         turn.hide_again("the last hide was settled anew")
 
 
@@ -42,16 +46,21 @@ def follow(turn: Turn, asked: Question, answer: str) -> None:
         case "none":
             pass
         case "found" | "missed":
-            turn.play({"do": "hit", "found": answer == "found", "pad": asked.pads[0]}, "judge")
+            turn.play({"do": "hit", "found": answer == "found", "pad": asked.pads[0]}, turn.by)
         case "foul":
-            turn.foul(asked.foul, "judge")
+            turn.foul(asked.foul, turn.by, asked.about if asked.about == "bead_moved" else "")
         case "hide_again":
-            turn.hide_again("the judge said so")
+            hide_anew(turn)
         case "play_on":
             if asked.about == "bead_moved":
                 hits.seal_again(turn)
         case pad:
-            hits.hit(turn, int(pad), "judge")
+            hits.hit(turn, int(pad), turn.by)
+
+
+def hide_anew(turn: Turn) -> None:
+    """Start the hide over as the answer to a question."""
+    turn.hide_again("nobody answered" if turn.by == "clock" else JUDGE, turn.by)
 
 
 def undo(turn: Turn, call: JudgeUndo) -> None:
@@ -62,7 +71,7 @@ def undo(turn: Turn, call: JudgeUndo) -> None:
     story = turn.story
     if not story.mark:
         raise IllegalActionError("there is nothing to take back")
-    turn.add(Undone(turn.t, story.mark, "judge", call.reason, story.collecting))
+    turn.add(Undone(turn.t, story.mark, "judge", call.reason, story.collecting, story.mark_waited))
 
 
 def hide_again(turn: Turn, call: JudgeHideAgain) -> None:
@@ -74,4 +83,4 @@ def hide_again(turn: Turn, call: JudgeHideAgain) -> None:
             "the hide has had its first hit" if waiting else "no hide is in progress",
             "take back the hit first" if story.hits else "wait until the bead is hidden",
         )
-    turn.hide_again(call.reason or "the judge said so")
+    turn.hide_again(call.reason or JUDGE)

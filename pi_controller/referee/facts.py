@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from pi_controller.mat.events import SensorFault
-from pi_controller.referee.judge import Ruling
+from pi_controller.referee.judge import ClosedBy, Ruling
 
 Source = Literal["sensor", "judge", "clock", "restart"]
 
@@ -116,12 +116,29 @@ class Question(msgspec.Struct, frozen=True, tag_field="kind", tag="question", om
     said: str = ""
 
 
-class Answer(msgspec.Struct, frozen=True, tag_field="kind", tag="answer"):
-    """The judge's answer to the open question."""
+class Answer(msgspec.Struct, frozen=True, tag_field="kind", tag="answer", omit_defaults=True):
+    """The judge's answer to the open question; `by` the clock: nobody answered, and this is the organiser's answer."""
 
     t: float
     about: str
     answer: str
+    by: Literal["judge", "clock"] = "judge"
+
+
+class Withdrawn(msgspec.Struct, frozen=True, tag_field="kind", tag="withdrawn"):
+    """The open question needs no answer any more: the mat has learned it. `why` is one of `WITHDRAWN`."""
+
+    t: float
+    about: str
+    why: str
+
+
+class Notice(msgspec.Struct, frozen=True, tag_field="kind", tag="notice", omit_defaults=True):
+    """Something people are to know and nobody has to answer; `about` says what, `pads` where."""
+
+    t: float
+    about: str
+    pads: tuple[int, ...] = ()
 
 
 class Reveal(msgspec.Struct, frozen=True, tag_field="kind", tag="reveal"):
@@ -155,6 +172,12 @@ class SensorsSeen(msgspec.Struct, frozen=True, tag_field="kind", tag="sensors", 
 
     t: float
     faults: tuple[SensorFault, ...] = ()
+
+
+WITHDRAWN = ("hand_out", "bead_seen", "bead_there", "link_back", "disc_back", "hit_felt", "pad_opened")
+"""Why a question is withdrawn: the hand came out, what lies there is seen, the bead lies where it lay, the cable is
+back and nothing has moved, the disc is felt again, a stroke was felt after all, a hand went all the way under.
+"""
 
 
 class Called(msgspec.Struct, frozen=True, tag_field="kind", tag="called", omit_defaults=True):
@@ -211,10 +234,27 @@ class ClockSet(msgspec.Struct, frozen=True, tag_field="kind", tag="clock", omit_
     reason: str = ""
 
 
+class GameClosed(msgspec.Struct, frozen=True, tag_field="kind", tag="closed"):
+    """A side is out of the game other than by play; the action that settles it follows."""
+
+    t: float
+    by: str
+    cause: ClosedBy
+    reason: str
+
+
+class Away(msgspec.Struct, frozen=True, tag_field="kind", tag="away"):
+    """The table stood still from `since` until now: nothing was felt or shown, and no clock ran."""
+
+    t: float
+    since: float
+
+
 class Undone(msgspec.Struct, frozen=True, tag_field="kind", tag="undone", omit_defaults=True):
     """The facts of batch `batch` and all after it no longer count. They stay in the journal.
 
-    What the link did still counts. `hide` is the last hide whose hand passes were taken back with them.
+    What the link did still counts. `hide` is the last hide whose hand passes were taken back with them, `waited` what
+    the clock showed when that batch came and now shows again, seconds (in older journals None: it runs on).
     """
 
     t: float
@@ -222,6 +262,7 @@ class Undone(msgspec.Struct, frozen=True, tag_field="kind", tag="undone", omit_d
     by: Source = "judge"
     reason: str = ""
     hide: int = 0
+    waited: float | None = None
 
 
 Fact = (
@@ -238,6 +279,8 @@ Fact = (
     | FoulSeen
     | Question
     | Answer
+    | Withdrawn
+    | Notice
     | Reveal
     | Shown
     | LinkSeen
@@ -248,9 +291,11 @@ Fact = (
     | ProtestMade
     | ProtestRuled
     | ClockSet
+    | GameClosed
+    | Away
     | Undone
 )
-OF_THE_MAT = (LinkSeen, SensorsSeen)
+OF_THE_MAT = (LinkSeen, SensorsSeen, Away)
 OF_THE_TABLE = (SensorsUsed, ProtestMade, ProtestRuled, ClockSet)
 """What the judge says of the table and not of the game; each has its own opposite."""
 LASTING = OF_THE_MAT + OF_THE_TABLE

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_controller.games.slahal_state import ONE_PAIR
 from pi_controller.mat.events import Beads, Button, HandIn, HandOut, MatEvent
+from pi_controller.referee import calls
 from pi_controller.referee.facts import ByEye, FoulSeen, Question, Ready, Source
 from pi_controller.referee.keeper import Keeper
 
@@ -50,14 +51,14 @@ class Guessing(Keeper):
     def _answered(self, turn: Turn, asked: Question, answer: str) -> None:
         match asked.about, answer:
             case _, "hide_again":
-                turn.hide_again("the judge said so")
+                calls.hide_anew(turn)
             case "actual", actual:
                 signal, *flags = asked.said.split()
-                turn.play({"do": "guess", "signal": signal, "actual": actual} | dict.fromkeys(flags, True), "judge")
+                turn.play({"do": "guess", "signal": signal, "actual": actual} | dict.fromkeys(flags, True), turn.by)
             case _, "foul":
-                _rehide(turn, "judge")
+                _rehide(turn, turn.by)
             case _, "time":
-                turn.play({"do": "time"}, "judge")
+                turn.play({"do": "time"}, turn.by)
             case "foul", "play_on":
                 self._seal_again(turn)
             case _:
@@ -119,25 +120,25 @@ class Guessing(Keeper):
     def _limit(self, story: Story) -> float | None:
         return min((at for at in self._times(story).values()), default=None)
 
-    def due(self, story: Story) -> float | None:
-        """Return when `tick` has something to say unless something happens first, or None."""
-        return self._limit(story) if story.question is None and story.stood is None else None
+    def _due(self, story: Story) -> float | None:
+        return self._limit(story) if story.question is None and not story.stands else None
 
     def _times(self, story: Story) -> dict[str, float]:
         """Return what the clock will say, and when."""
-        since, times = self._senses.since, dict[str, float]()
+        times = dict[str, float]()
         minutes, seconds = self.game.settings["minutes"], self.game.settings["hide_seconds"]
         assert isinstance(minutes, int)
         assert isinstance(seconds, int)
         if story.phase == "check":
-            times["no_reading"] = since + self.settings.check_timeout_s
+            times["no_reading"] = self._senses.since + self.settings.check_timeout_s
         if story.phase == "hide" and self._rest_from is not None:
             times["out"] = self._rest_from + OUT_S
-        if story.phase == "hide" and story.link and "hide_time" not in story.waived:
-            times["hide_time"] = since + seconds
+        noticed = story.notice is not None and story.notice.about == "hide_time"
+        if story.phase == "hide" and story.link and not noticed:
+            times["hide_time"] = story.waiting.began + seconds
         kept = story.link is not None and self.settings.mode("time") != "off"  # a table without a mat keeps no watch
-        if kept and story.since is not None and "time" not in story.waived:
-            times["time"] = story.since + 60.0 * minutes
+        if kept and story.playing is not None and "time" not in story.waived:
+            times["time"] = story.playing.began + 60.0 * minutes
         return times if story.phase != "over" else {}
 
     def _overdue(self, turn: Turn) -> None:
@@ -146,13 +147,16 @@ class Guessing(Keeper):
             case "out":
                 turn.add(Ready(turn.t))
             case "hide_time":
-                turn.add(Question(turn.t, "hide_time", ("play_on",)))
+                turn.notice("hide_time")  # hands out and guesses are heard all the same
             case "time" if self.settings.mode("time") == "automatic" and turn.story.link and not self._senses.restarted:
                 turn.play({"do": "time"}, "clock")
             case "time":  # a table that stood still, or has lost its mat, leaves it to the judge
                 turn.add(Question(turn.t, "time", ("time", "play_on")))
             case about:
                 turn.add(Question(turn.t, about, ("play_on", "hide_again")))
+
+    def _tells(self, turn: Turn) -> bool:
+        return self._place(turn.story) is not None
 
     def _place(self, story: Story) -> int | None:
         """Return where the unmarked bones are, a digit each, when a sure reading shows one for each holder."""

@@ -35,11 +35,25 @@ def button(turn: Turn, event: Button) -> None:
         case "toss_a" | "toss_b", "toss":
             turn.play({"do": "toss", "winner": event.name[-1].upper()}, "sensor")
         case "ready", "hide" | "show":
-            turn.add(Ready(turn.t))
+            ready(turn)
         case "shown", "show":
             show(turn)
         case _:
             pass
+
+
+def ready(turn: Turn) -> None:
+    """The hiders are ready, if a hand was under a pad since the last hide; else the press was none of theirs.
+
+    Until the bead of that hide is up, the first hand since then is the one that fetches it.
+    """
+    story = turn.story
+    hands = len(story.passes) + len(turn.senses.hands) - (story.phase == "show")
+    felt = story.link and max(story.doubt, story.vague) < story.collecting
+    if felt and hands <= 0:
+        turn.notice("nobody_hid")
+    else:
+        turn.add(Ready(turn.t))
 
 
 def beads(turn: Turn, event: Beads) -> None:
@@ -64,7 +78,9 @@ def look(turn: Turn) -> None:
     felt = story.link or bool(story.passes)
     for kind in _pass_fouls(story.passes, story.fetched) if felt else ():
         if kind not in story.waived and turn.settings.mode(kind) != "off":
-            _call_or_ask(turn, kind, unsure=story.numb or max(story.doubt, story.vague) >= story.hide)
+            # with no hand felt at all it is the judge's word that they are ready
+            in_doubt = story.numb or not story.passes or max(story.doubt, story.vague) >= story.hide
+            _call_or_ask(turn, kind, unsure=in_doubt)
             return
     if turn.settings.beads == "judge":
         turn.add(ByEye(turn.t))

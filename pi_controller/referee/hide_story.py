@@ -46,7 +46,8 @@ def _tell(game: Game[Any], story: Story, fact: Fact) -> Story:
         case Ready():
             # the bead was taken up and hidden again without a word: the hand that fetched it may be among the passes
             shown = _next_hide(story, story.passes) if story.phase == "show" else story
-            return replace(shown, phase="check", fetched=story.fetched or story.phase == "show", by_hand=False, note="")
+            fetched = story.fetched or story.phase == "show"
+            return replace(shown, phase="check", fetched=fetched, by_hand=False, note="", notice=None)
         case Commit(hash=commit):
             return replace(story, phase="hit", commit=commit, note="")
         case ByEye():
@@ -87,9 +88,11 @@ def _this_hide(story: Story) -> Story:
         by_hand=False,
         hits=(),
         foul=None,
+        foul_seen="",
         commit=None,
         question=None,
         note="",
+        notice=None,
     )
 
 
@@ -114,13 +117,16 @@ def _act(game: Game[Any], story: Story, action: Mapping[str, Json], calls: tuple
     do, kind, owed, over = action.get("do"), action.get("kind"), sheet.get("owed"), game.over(state)
     if not calls and do == "hit" and story.hits:
         calls = story.calls  # a second hit that calls nothing leaves the first one's words standing
-    story = replace(story, state=state, owed=owed, calls=calls, question=None, note="")
+    foul = (story.foul_seen or kind) if do == "foul" else None
+    story = replace(story, state=state, owed=owed, calls=calls, question=None, note="", notice=None, foul_seen="")
     if do == "toss":
         return replace(story, phase="hide")
+    if do == "forfeit":
+        return replace(story, phase="over", passes=())
     if do == "foul" and action.get("hide") == "last":
         if story.phase not in ("show", "over"):
             return replace(story, phase="over") if over else story
-        return replace(story, phase="over" if over else "show", foul=kind)
+        return replace(story, phase="over" if over else "show", foul=foul)
     if do == "hit":
         story = replace(story, hits=(*story.hits, Hit(action.get("pad"), bool(action.get("found")))))
     elif sheet == before:
@@ -129,5 +135,5 @@ def _act(game: Game[Any], story: Story, action: Mapping[str, Json], calls: tuple
         story = replace(story, hits=(*story.hits, Hit(None, found=False)))
     if over or owed == "first":
         settled = "over" if over else "show"
-        return replace(story, phase=settled, passes=(), foul=kind if do == "foul" else None)
+        return replace(story, phase=settled, passes=(), foul=foul)
     return replace(story, phase="hit")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pi_controller.referee.facts import FoulSeen, Question, Source, Struck
+from pi_controller.referee.facts import FoulSeen, Question, Source, Struck, Withdrawn
 from pi_controller.referee.hide import bead_foul
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 LIGHT_DB = 6.0
 """A stroke that stands no further than this above what would be doubted is a light one, dB."""
+SEVERAL = 3
+"""A stick does not strike so many pads at once: a drum fell, or somebody stepped on the mat."""
 HAND_S = 0.15
 """A hand shakes the pad it leaves for so long, and the hider's shakes the mat when it presses ready."""
 
@@ -41,11 +43,16 @@ def struck(turn: Turn, event: Strike, taken: str) -> int | None:
     story = turn.story
     if not story.armed:
         return None
+    if story.question is not None:
+        turn.add(Withdrawn(turn.t, story.question.about, "hit_felt"))
     turn.add(Struck(turn.t, event.pads, event.margin_db))
     still, pads = story.pads_open, event.pads
     pad, *others = pads or (0,)
-    if not event.sure or not pad or _by_hand(turn, event) or _light(turn, event):
+    if len(pads) >= SEVERAL:
+        about = "several_struck"
+    elif not event.sure or not pad or _by_hand(turn, event) or _light(turn, event):
         if turn.settings.mode("touch") == "off":
+            turn.notice("touch_passed_over", pads)
             return None
         about = "doubtful"
     elif others:
@@ -117,8 +124,11 @@ def hit(turn: Turn, pad: int, by: Source) -> None:
 
 
 def watch(turn: Turn) -> None:
-    """While a hit is owed: seal the bead when nothing is sealed, ask when it is not where it was."""
+    """While a hit is owed: seal the bead when nothing is sealed, ask when it is not where it was or a disc is dead."""
     senses, story, bead = turn.senses, turn.story, turn.sealed
+    if story.link and story.sensors and story.deaf and "disc_dead" not in story.waived:
+        turn.add(Question(turn.t, "disc_dead", (*map(str, story.pads_open), "play_on"), story.deaf))
+        return
     reading, place = senses.reading, senses.place
     if reading is None or not reading.sure:
         return
@@ -129,9 +139,9 @@ def watch(turn: Turn) -> None:
         return
     elif turn.settings.mode("bead_moved") == "off":
         seal_again(turn)
-    elif turn.settings.mode("bead_moved") == "automatic":
-        turn.foul(_moving(reading), "sensor")
-    else:
+    elif turn.settings.mode("bead_moved") == "automatic" and not story.hits:
+        turn.foul(_moving(reading), "sensor", "bead_moved")
+    else:  # after a stroke it may be the stroke that moved it
         choices = ("play_on", "foul") if story.hits else ("play_on", "hide_again", "foul")
         turn.add(Question(turn.t, "bead_moved", choices, foul=_moving(reading)))
 

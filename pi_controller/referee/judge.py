@@ -7,6 +7,8 @@ from typing import Any, Literal
 import msgspec
 
 Ruling = Literal["upheld", "denied", "play_on"]
+ClosedBy = Literal["forfeit", "disqualified", "no_show"]
+"""How a side is out of a game other than by play: it gives up, is disqualified, or does not come when it is called."""
 
 
 class JudgeAction(msgspec.Struct, frozen=True, tag_field="judge", tag="action"):
@@ -91,6 +93,15 @@ class JudgeClock(msgspec.Struct, frozen=True, tag_field="judge", tag="clock", om
     reason: str = ""
 
 
+class JudgeClose(msgspec.Struct, frozen=True, tag_field="judge", tag="close"):
+    """The side `by` (A, B, or a player's name) is out: a forfeit, a disqualification or a no-show (chapter 12)."""
+
+    t: float
+    by: str
+    cause: ClosedBy
+    reason: str
+
+
 JudgeCall = (
     JudgeAction
     | JudgeAnswer
@@ -103,4 +114,5 @@ JudgeCall = (
     | JudgeProtest
     | JudgeRuling
     | JudgeClock
+    | JudgeClose
 )

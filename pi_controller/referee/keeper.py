@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 from pi_controller.games.base import IllegalActionError, InvalidActionError
 from pi_controller.mat.events import Beads, Blind, Button, HandIn, HandOut, Link, MatEvent, Sensors, Strike
 from pi_controller.referee import calls, rulings
-from pi_controller.referee.facts import Fact, LinkSeen, Question, SensorsSeen
+from pi_controller.referee.facts import Answer, Away, Fact, LinkSeen, Question, SensorsSeen, Withdrawn
 from pi_controller.referee.judge import (
     JudgeAction,
     JudgeAnswer,
     JudgeCall,
     JudgeClock,
+    JudgeClose,
     JudgeHidden,
     JudgeHideAgain,
     JudgeProtest,
@@ -69,7 +70,7 @@ class Keeper(ABC):
                 return turn.facts  # what follows is told of the story as it will be then: `tick`
             case JudgeReplace():
                 raise InvalidActionError("the table itself replaces", "say undo, then the action")
-            case JudgeSet() | JudgeSensors() | JudgeProtest() | JudgeRuling() | JudgeClock():
+            case JudgeSet() | JudgeSensors() | JudgeProtest() | JudgeRuling() | JudgeClock() | JudgeClose():
                 rulings.rule(turn, event)
             case JudgeHidden():
                 rulings.hidden(turn, event)
@@ -96,16 +97,36 @@ class Keeper(ABC):
         """Return what follows from time having come to `t`, and from a story that changed by other means (an undo)."""
         self._senses.wait(story, t)
         turn = self._turn(story, t)
-        due = self.due(story)
-        if due is not None and t >= due:
+        unanswered, due = self._unanswered(story), self._due(story)
+        if story.question is not None and unanswered is not None and t >= unanswered[0]:
+            turn.by, asked, answer = "clock", story.question, unanswered[1]
+            turn.add(Answer(t, asked.about, answer, "clock"))
+            self._answered(turn, asked, answer)
+        elif due is not None and t >= due:
             self._overdue(turn)
         return self._finish(turn)
 
     def due(self, story: Story) -> float | None:
         """Return when `tick` has something to say unless something happens first, or None."""
-        waits = story.question is None and story.stood is None
+        unanswered, due = self._unanswered(story), self._due(story)
+        return unanswered[0] if unanswered is not None else due
+
+    def _due(self, story: Story) -> float | None:
+        """Return when what the story waits for has taken too long, or None."""
+        waits = story.question is None and not story.stands
         limit = self._limit(story) if waits else None
-        return None if limit is None else self._senses.since + limit
+        if limit is None or (story.phase != "check" and story.waiting.stood is not None):
+            return None
+        return limit + (self._senses.since if story.phase == "check" else story.waiting.began)
+
+    def _unanswered(self, story: Story) -> tuple[float, str] | None:
+        """Return when the open question is answered unless somebody answers it, and how; None: it waits."""
+        asked = story.question
+        if asked is None or story.stands:
+            return None
+        # a hide that nothing was hit in can start over, whatever was asked
+        answer = self.settings.unasked(asked.about, (*asked.choices, *(() if story.hits else ("hide_again",))))
+        return None if answer is None else (asked.t + self.settings.answer_within_s, answer)
 
     def listens(self, story: Story) -> bool:
         """Return whether a stroke is to be felt now: one is due, or it would be a foul."""
@@ -128,6 +149,7 @@ class Keeper(ABC):
         self._senses = Senses(restarted=True)
         self._senses.wait(story, t)
         turn = self._turn(story, t)
+        turn.add(Away(t, story.last_t))
         if story.link:
             turn.add(LinkSeen(t, up=False, why=why))
         if story.faults:
@@ -162,6 +184,7 @@ class Keeper(ABC):
         """Return what follows from a table having stood still until `t`: like a gap on the link."""
         turn = self._turn(story, t)
         self._senses.wait(story, t, afresh=True)
+        turn.add(Away(t, story.last_t))
         link = self._senses.link
         if link is not None and link != story.link:
             turn.add(LinkSeen(t, link, why))
@@ -194,6 +217,35 @@ class Keeper(ABC):
     def _overdue(self, turn: Turn) -> None:
         """Conclude from the wait having been too long."""
 
+    def _learned(self, turn: Turn, asked: Question) -> str:
+        """Return how the mat has learned the answer to `asked` since (one of `WITHDRAWN`), or nothing."""
+        story, senses = turn.story, self._senses
+        if asked.about == "disc_dead" and story.link and not story.deaf:
+            return "disc_back"
+        reading = senses.reading
+        seen = reading is not None and reading.sure and reading.t > asked.t and not senses.hands
+        match asked.about:
+            case "no_reading" | "balls" | "bones" if seen and self._tells(turn):
+                return "bead_seen"
+            case "no_reading" if self.settings.beads == "judge" and not senses.hands:
+                return "hand_out"
+            case "bead_moved" | "ball_moved" if seen and self._in_place(turn):
+                return "bead_there"
+            case "link_gap" if seen and story.link and self._in_place(turn):
+                return "link_back"
+            case _:
+                return ""
+
+    def _tells(self, turn: Turn) -> bool:
+        """Return whether the mat's last reading, a sure one, says how the hide goes on."""
+        del turn
+        return self._senses.place is not None
+
+    def _in_place(self, turn: Turn) -> bool:
+        """Return whether what was sealed lies where it lay."""
+        sealed, place = turn.sealed, self._senses.place
+        return sealed is not None and place is not None and sealed.found(place)
+
     def _missed(self, turn: Turn, event: Blind | Link, why: str) -> None:
         """Samples are missing: a stroke that is due and that nobody felt is the judge's to say."""
         del event, why
@@ -213,6 +265,9 @@ class Keeper(ABC):
         """Add what the mat's last reading says to the story as it is now."""
         if turn.sealed is None:
             turn.void("the mat no longer knows where the bead lies")
+        asked = turn.story.question
+        if asked is not None and (why := self._learned(turn, asked)):
+            turn.add(Withdrawn(turn.t, asked.about, why))
         if turn.story.question is None:
             self._look(turn)
         self._senses.wait(turn.story, turn.t)

@@ -61,10 +61,20 @@ class Referee(Keeper):
     def _overdue(self, turn: Turn) -> None:
         if turn.story.phase == "check":
             hide.no_reading(turn)
-        elif self.settings.mode("time") == "ask":
+        elif self.settings.mode("time") == "ask" or self._unfelt(turn.story):
             turn.add(Question(turn.t, "foul", ("foul", "play_on"), foul="time"))
         else:
             turn.foul("time", "clock")
+
+    def _tells(self, turn: Turn) -> bool:
+        reading = self._senses.reading
+        foul = hide.bead_foul(reading) if reading is not None else None
+        return super()._tells(turn) or (foul is not None and self.settings.mode(foul) != "off")
+
+    def _unfelt(self, story: Story) -> bool:
+        """Return whether a hit may have been made all the same, and was not felt or did not count."""
+        touched = story.notice is not None and story.notice.about == "touch_passed_over"
+        return bool(story.deaf) or touched or "link_gap" in story.waived
 
     def _missed(self, turn: Turn, event: Blind | Link, why: str) -> None:
         story = turn.story

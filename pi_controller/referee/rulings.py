@@ -8,6 +8,7 @@ from pi_controller.games.base import IllegalActionError, InvalidActionError
 from pi_controller.referee.facts import (
     ByEye,
     ClockSet,
+    GameClosed,
     ProtestMade,
     ProtestRuled,
     Ready,
@@ -15,12 +16,20 @@ from pi_controller.referee.facts import (
     Shown,
     StateSet,
 )
-from pi_controller.referee.judge import JudgeClock, JudgeHidden, JudgeProtest, JudgeRuling, JudgeSensors, JudgeSet
+from pi_controller.referee.judge import (
+    JudgeClock,
+    JudgeClose,
+    JudgeHidden,
+    JudgeProtest,
+    JudgeRuling,
+    JudgeSensors,
+    JudgeSet,
+)
 
 if TYPE_CHECKING:
     from pi_controller.referee.turn import Turn
 
-OfTheTable = JudgeSet | JudgeSensors | JudgeProtest | JudgeRuling | JudgeClock
+OfTheTable = JudgeSet | JudgeSensors | JudgeProtest | JudgeRuling | JudgeClock | JudgeClose
 LONGEST = 500
 """Characters of a reason or a protest."""
 
@@ -50,6 +59,10 @@ def rule(turn: Turn, call: OfTheTable) -> None:
         case JudgeRuling(ruling=ruling, reason=reason):
             if story.protest is None:
                 raise IllegalActionError("no protest is open")
+            if ruling not in turn.settings.rulings:
+                raise IllegalActionError(
+                    "at a tournament play does not go on before the protest is decided", "uphold it or deny it"
+                )
             if ruling == "play_on" and story.protest.play_on:
                 raise IllegalActionError("play goes on already", "decide the protest")
             turn.senses.lost()
@@ -58,6 +71,11 @@ def rule(turn: Turn, call: OfTheTable) -> None:
             if running == (story.paused is None):
                 raise IllegalActionError(f"the clock {'runs' if running else 'is stopped'} already")
             turn.add(ClockSet(t, running, reason[:LONGEST]))
+        case JudgeClose(by=by, cause=cause, reason=reason):
+            action = {"do": "forfeit", "by": by}
+            turn.game.play(story.state, action)
+            turn.add(GameClosed(t, by, cause, _said(reason, "a reason")))
+            turn.play(action, "judge")
 
 
 def hidden(turn: Turn, call: JudgeHidden) -> None:

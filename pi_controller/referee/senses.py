@@ -18,8 +18,8 @@ class Senses:
     """One referee's private memory. It is lost when the power goes, and then the mat looks again.
 
     `reading` is the last field at rest, and None once a hand has moved since. `hands` are the pads with a hand under
-    them, true where it counts as a pass when it comes out. `since` is when the referee began to wait for `awaited`,
-    `stopped` since when the clock stands.
+    them, true where it counts as a pass when it comes out. `since` is when the referee began to look for what is
+    `awaited` at rest, `stopped` since when the clocks stand.
     """
 
     reading: Beads | None = None
@@ -59,13 +59,13 @@ class Senses:
         return reading.found[0].pad if reading is not None and reading.sure and len(reading.found) == 1 else None
 
     def wait(self, story: Story, t: float, afresh: bool = False) -> None:
-        """Note since when the referee waits for what the story needs next (a reading, or a hit)."""
-        if story.stood is not None and self.stopped is None:
-            self.stopped = story.stood
-        elif story.stood is None and self.stopped is not None:
+        """Note since when the referee looks for what the story needs next; `afresh`: something moved on the mat."""
+        if story.stands and self.stopped is None:
+            self.stopped = t
+        elif not story.stands and self.stopped is not None:
             self.since += t - self.stopped
             self.stopped = None
-        awaited = (story.phase, story.hide, len(story.hits), story.strokes) if story.question is None else None
+        awaited = story.awaited if story.question is None else None
         if awaited != self.awaited or afresh:
             self.awaited, self.since = awaited, t
             self.stopped = self.stopped and t

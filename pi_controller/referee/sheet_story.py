@@ -28,7 +28,7 @@ from pi_controller.referee.facts import (
     Undone,
     Void,
 )
-from pi_controller.referee.story import THROWN, Opening, Phase, Story
+from pi_controller.referee.story import THROWN, Clock, Opening, Phase, Story
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,7 +53,7 @@ def tell(game: Game[Any], story: Story, fact: Fact) -> Story:
             return _act(game, story, action, calls, fact.t)
         case Ready():
             shown = _next_hide(story) if story.phase == "show" else story
-            return replace(shown, phase="check", by_hand=False, note="")
+            return replace(shown, phase="check", by_hand=False, note="", notice=None)
         case Commit(hash=commit):
             return replace(story, phase=_due(game), commit=commit, note="")
         case ByEye():
@@ -88,7 +88,9 @@ def _due(game: Game[Any]) -> Phase:
 def _this_hide(story: Story) -> Story:
     """Return the story with its hide not begun."""
     late = tuple(kind for kind in story.waived if kind == "time")  # the game goes on after its time: all of it
-    return replace(story, opened=(), strokes=0, waived=late, by_hand=False, commit=None, question=None, note="")
+    return replace(
+        story, opened=(), strokes=0, waived=late, by_hand=False, commit=None, question=None, note="", notice=None
+    )
 
 
 def _next_hide(story: Story) -> Story:
@@ -106,14 +108,14 @@ def _answered(game: Game[Any], story: Story, answer: str) -> Story:
 def _act(game: Game[Any], story: Story, action: Mapping[str, Json], calls: tuple[str, ...], t: float) -> Story:
     """Play an action of the game, and see what is to be done next."""
     state, _ = game.play(story.state, action)
-    after = replace(story, state=state, calls=calls, question=None, note="")
+    after = replace(story, state=state, calls=calls, question=None, note="", notice=None, foul_seen="")
     if game.over(state):
         return replace(after, phase="over", strokes=0)
     match action.get("do"):
         case "toss":
             return replace(after, phase="hide")
         case "duel" if game.sheet(state)["hiding"] is not None:
-            return replace(after, phase="hide", since=t)
+            return replace(after, phase="hide", playing=Clock(t))
         case "hunt":
             return replace(after, phase="show")
         case "guess" | "rehide":  # the hands are open: the commitment stays until it is opened

@@ -5,12 +5,12 @@ A story is public, frozen and hashable. It has no field that could hold the bead
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from pi_controller.mat.events import SensorFault
-    from pi_controller.referee.facts import Question
+    from pi_controller.referee.facts import Notice, Question
 
 HAMPA_APENA = "dakota"
 """The game whose hides have passes, two hits and fouls of the hider."""
@@ -47,24 +47,50 @@ class Protest:
 
 
 @dataclass(frozen=True, slots=True)
+class Clock:
+    """A clock that began at `began` and stands since `stood` (None: it runs), seconds of the table's clock.
+
+    What passes while it stands does not count: `began` is later by so much when it goes on.
+    """
+
+    began: float = 0.0
+    stood: float | None = None
+
+    def shown(self, t: float) -> float:
+        """Return the seconds it shows at `t`."""
+        return max(0.0, (t if self.stood is None else self.stood) - self.began)
+
+    def made(self, stands: bool, t: float) -> Clock:
+        """Return the clock that from `t` on stands, or runs on from where it stood."""
+        if stands:
+            return self if self.stood is not None else replace(self, stood=t)
+        return self if self.stood is None else Clock(self.began + max(0.0, t - max(self.began, self.stood)))
+
+    def resumed(self, since: float, t: float) -> Clock:
+        """Return the clock showing at `t` what it showed at `since`; `t` may be on another clock, and earlier."""
+        return Clock(t - self.shown(since), None if self.stood is None else t)
+
+
+@dataclass(frozen=True, slots=True)
 class Story:
     """Where a game stands. `state` is the game's own; everything else is the hide around it.
 
-    `hide` counts from 1 and stays until its bead is shown. `passes` are the pads the hand has been under, for the hide
-    in progress (in phase show: for the next). `doubt` is the last hide whose passes may be incomplete, `vague` the last
-    with a pass that may have been none. `fetched`: the
-    first pass may be the hand that took the bead up. `waived`: fouls the judge let pass in this hide. `by_hand`: what
-    was undone had shown the bead, so this hide is not sealed again. `link` is None until a board was heard of.
-    `mark` is the batch that an undo takes back. `withdrawn` is a commitment to this hide that was taken
-    back.
-    `stand` is the batch that last changed what a judge decides by (not what the mat felt meanwhile), `since_t` when the
-    table began to wait for what it waits for, seconds; while the clock is stopped `paused` is since when, and `stood`
-    since when it stands for that or for a protest. `sensors` is whether play goes by what the mat feels, `protest` the
-    one that is not decided.
+    `hide` counts from 1 and stays until its bead is shown. `passes` are the pads the hand has been under, for the
+    hide in progress (in phase show: for the next). `doubt` is the last hide whose passes may be incomplete, `vague`
+    the last with a pass that may have been none. `fetched`: the first pass may be the hand that took the bead up.
+    `waived`: fouls the judge let pass in this hide. `by_hand`: what was undone had shown the bead, so this hide is
+    not sealed again. `link` is None until a board was heard of. `mark` is the batch that an undo takes back,
+    `mark_waited` what the clock showed when it came (seconds), `last_t` when anything came last. `withdrawn` is a
+    commitment to this hide that was taken back. `notice` is something that people are to know and that nobody has
+    to answer, until the hide goes on. `foul_seen` is what the foul is called that the next action settles. `stand`
+    is the batch that last changed what a judge decides by (not what the mat felt meanwhile), `waiting` the clock of
+    what the table waits for. While a judge has stopped the clocks `paused` is since when. `sensors` is whether play
+    goes by what the mat feels, `protest` the one that is not decided.
 
-    In the other games: `opened` are the pads that the hunters opened in this hide (ojibwe), `since` is when the bones
-    were won, seconds (slahal), `strokes` how often the bowl was tapped or the sticks thrust since the last throw was
-    entered. Where nothing is hidden `hide` stays 0; `calls` are the words called for the last action.
+    In the other games: `opened` are the pads that were opened in this hide (ojibwe), `playing` is the game's own
+    clock, which began when the bones were won (slahal), `strokes` how often the bowl was tapped or the sticks
+    thrust since the last throw was entered. Where nothing is hidden `hide` stays 0; `calls` are the words called
+    for the last action.
     """
 
     state: Any
@@ -79,10 +105,11 @@ class Story:
     by_hand: bool = False
     hits: tuple[Hit, ...] = ()
     foul: str | None = None
+    foul_seen: str = ""
     calls: tuple[str, ...] = ()
     opened: tuple[int, ...] = ()
     strokes: int = 0
-    since: float | None = None
+    playing: Clock | None = None
     commit: str | None = None
     withdrawn: str = ""
     opening: Opening | None = None
@@ -91,19 +118,25 @@ class Story:
     link_why: str = ""
     faults: tuple[SensorFault, ...] = ()
     note: str = ""
+    notice: Notice | None = None
     teams: tuple[tuple[str, str], ...] = ()
     mark: int = 0
+    mark_waited: float = 0.0
+    last_t: float = 0.0
     stand: int = 0
-    since_t: float = 0.0
+    waiting: Clock = Clock()
     paused: float | None = None
-    stood: float | None = None
     sensors: bool = True
     protest: Protest | None = None
 
     @property
     def armed(self) -> bool:
-        """Whether a stroke is due: a hit or a throw is owed, the judge is not asked anything, and play goes on."""
-        return self.phase in ("hit", "throw") and self.question is None and self.sensors and not self.held
+        """Whether a stroke is due: a hit or a throw is owed, play goes on, and the judge is asked nothing about it.
+
+        With a dead disc the judge is asked who hit what, and a stroke that is felt after all answers that.
+        """
+        asked = self.question is not None and self.question.about != "disc_dead"
+        return self.phase in ("hit", "throw") and not asked and self.sensors and not self.held
 
     @property
     def held(self) -> bool:
@@ -111,9 +144,27 @@ class Story:
         return self.protest is not None and not self.protest.play_on
 
     @property
-    def awaited(self) -> tuple[str, int, int, int, bool]:
-        """What the table waits for: as long as it is the same, so is the moment since which it does."""
-        return self.phase, self.hide, len(self.hits), self.strokes, self.question is None
+    def awaited(self) -> tuple[str, int, int, int]:
+        """What the table waits for: as long as it is the same, so is its clock."""
+        return self.phase, self.hide, len(self.hits), self.strokes
+
+    @property
+    def stands(self) -> bool:
+        """Whether all clocks stand: a judge has stopped them, or a protest holds play."""
+        return self.paused is not None or self.held
+
+    @property
+    def kept_waiting(self) -> bool:
+        """Whether what the table waits for cannot be done just now: the judge is asked, or the mat is gone."""
+        return self.stands or self.question is not None or (self.link is False and self.sensors)
+
+    @property
+    def deaf(self) -> tuple[int, ...]:
+        """The pads, of those that the hit owed may take, whose strokes the mat does not feel though play goes by it."""
+        if not self.sensors or self.link is None:
+            return ()
+        dead = {fault.pad for fault in self.faults if fault.sensor == "disc"}
+        return tuple(pad for pad in self.pads_open if pad in dead or not self.link)
 
     @property
     def numb(self) -> bool:

@@ -14,10 +14,6 @@ if TYPE_CHECKING:
 
 def tell(game: Game[Any], story: Story, fact: Fact) -> Story:
     """Return the story after `fact`, which is one of those imported here. Raises the game's errors for a state."""
-    return _clock(story, _tell(game, story, fact), fact.t)
-
-
-def _tell(game: Game[Any], story: Story, fact: Fact) -> Story:
     match fact:
         case StateSet(sheet=sheet, reason=reason):
             return _set(game, story, game.restore(sheet), reason)
@@ -36,19 +32,6 @@ def _tell(game: Game[Any], story: Story, fact: Fact) -> Story:
             return replace(story, paused=t if story.paused is None else story.paused)
         case _:
             return story
-
-
-def _clock(before: Story, story: Story, t: float) -> Story:
-    """Return `story` with its clocks standing while the clock is stopped or a protest holds play; then they go on."""
-    stands = story.paused is not None or story.held
-    if stands or before.stood is None:
-        return replace(story, stood=before.stood if before.stood is not None else t) if stands else story
-
-    def later(began: float) -> float:
-        return began + max(0.0, t - max(began, before.stood or 0.0))
-
-    since = None if story.since is None else later(story.since)
-    return replace(story, stood=None, since_t=later(story.since_t), since=since)
 
 
 def _set(game: Game[Any], story: Story, state: Any, reason: str) -> Story:
@@ -81,10 +64,14 @@ def _set(game: Game[Any], story: Story, state: Any, reason: str) -> Story:
         by_hand=True,
         hits=(),
         foul=None,
+        foul_seen="",
         calls=(),
         opened=(),
         strokes=0,
+        playing=story.playing if game.hiders(state) is not None else None,
         commit=None,
+        withdrawn="" if settled else story.withdrawn,
         question=None,
         note=reason,
+        notice=None,
     )

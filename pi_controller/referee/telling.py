@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING, Any
 from pi_controller.referee import hide_story, sheet_story, table_story
 from pi_controller.referee.facts import (
     Answer,
+    Away,
     Called,
     ClockSet,
     Done,
     Fact,
+    FoulSeen,
+    GameClosed,
     HideAgain,
     Lifted,
+    Notice,
     Opened,
     ProtestMade,
     ProtestRuled,
@@ -25,8 +29,9 @@ from pi_controller.referee.facts import (
     SensorsUsed,
     StateSet,
     Undone,
+    Withdrawn,
 )
-from pi_controller.referee.story import HAMPA_APENA, Story
+from pi_controller.referee.story import HAMPA_APENA, Clock, Story
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,11 +50,20 @@ def tell(game: Game[Any], story: Story, fact: Fact) -> Story:
         case Opened(teams=teams):
             return replace(story, teams=tuple(sorted(teams.items())))
         case Question():
-            return replace(story, question=fact)
+            return replace(story, question=fact, notice=None)
+        case Withdrawn(t=t, why=why):
+            return replace(story, question=None, notice=Notice(t, why, story.question.pads if story.question else ()))
+        case Notice():
+            return replace(story, notice=fact)
+        case FoulSeen(foul=foul):
+            return replace(story, foul_seen=foul)
         case SensorsSeen(faults=faults):
             return replace(story, faults=faults)
-        case Called():
+        case Called() | GameClosed():
             return story
+        case Away(t=t, since=since):
+            playing = story.playing and story.playing.resumed(since, t)
+            return replace(story, waiting=story.waiting.resumed(since, t), playing=playing)
         case StateSet() | SensorsUsed() | ProtestMade() | ProtestRuled() | ClockSet():
             return table_story.tell(game, story, fact)
         case _ if game.name == HAMPA_APENA:
@@ -64,12 +78,24 @@ def tell_batch(game: Game[Any], story: Story, batch: int, facts: Iterable[Fact])
         before, story = story, tell(game, story, fact)
         by_judge = isinstance(fact, HideAgain) and fact.by == "judge"
         if isinstance(fact, Done | Answer | Lifted | StateSet) or by_judge or story.strokes > before.strokes:
-            story = replace(story, mark=batch)
-        if story.awaited != before.awaited:
-            story = replace(story, since_t=fact.t, paused=None if story.paused is None else fact.t)
+            waited = before.mark_waited if before.mark == batch else before.waiting.shown(fact.t)
+            story = replace(story, mark=batch, mark_waited=waited)
         if isinstance(fact, Undone) or _decided_by(story) != _decided_by(before):
             story = replace(story, stand=batch)
+        story = replace(story, last_t=fact.t, **_clocks(before, story, fact))
     return story
+
+
+def _clocks(before: Story, story: Story, fact: Fact) -> dict[str, Clock | None]:
+    """Return the story's clocks after `fact`: each begins, stands or goes on."""
+    if story.awaited != before.awaited:
+        waiting = Clock(fact.t)
+    elif isinstance(fact, Undone) and fact.waited is not None:
+        waiting = Clock(fact.t - fact.waited)
+    else:
+        waiting = story.waiting
+    playing = story.playing and story.playing.made(story.stands, fact.t)
+    return {"waiting": waiting.made(story.kept_waiting, fact.t), "playing": playing}
 
 
 def _decided_by(story: Story) -> object:

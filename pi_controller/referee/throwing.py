@@ -34,7 +34,7 @@ class Throwing(Keeper):
 
     def _answered(self, turn: Turn, asked: Question, answer: str) -> None:
         if answer == "foul":
-            _second_tap(turn, asked.foul, "judge")
+            _second_tap(turn, asked.foul, turn.by)
 
     def _felt(self, turn: Turn, event: MatEvent) -> None:
         match event:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_controller.referee.facts import Commit, Done, Fact, FoulSeen, HideAgain, Reveal, Source, Void
+from pi_controller.referee.facts import Commit, Done, Fact, FoulSeen, HideAgain, Notice, Reveal, Source, Void
 from pi_controller.referee.opening import NONCE_BYTES
 from pi_controller.referee.sealed import SealedBead
 from pi_controller.referee.telling import tell
@@ -36,6 +36,8 @@ class Turn:
         self.senses = senses
         self.story = story
         self.t = t
+        self.by: Source = "judge"
+        """Who answers a question: the judge, or the clock where nobody did."""
         self.facts: list[Fact] = []
         self._random_bytes = random_bytes
 
@@ -49,19 +51,28 @@ class Turn:
         self.story = tell(self.game, self.story, fact)
         self.facts.append(fact)
 
-    def play(self, action: Action, by: Source) -> None:
-        """Take an action of the game; a hide it settles is opened. Raises the game's errors and adds nothing then."""
+    def play(self, action: Action, by: Source, seen: str = "") -> None:
+        """Take an action of the game; a hide it settles is opened. Raises the game's errors and adds nothing then.
+
+        `seen` is what a foul was seen as, where that has a name of its own.
+        """
         _, calls = self.game.play(self.story.state, action)
         hide = self.story.hide
         if action.get("do") == "foul":
-            self.add(FoulSeen(self.t, str(action["kind"]), str(action["by"])))
+            self.add(FoulSeen(self.t, seen or str(action["kind"]), str(action["by"])))
         self.add(Done(self.t, dict(action), calls, by))
         if self.story.phase in ("show", "over") or self.story.hide != hide:
             self._open(hide)
 
-    def foul(self, kind: str, by: Source) -> None:
+    def foul(self, kind: str, by: Source, seen: str = "") -> None:
         """Settle a foul: running out of time is the hitter's, all else the mat can see is the hider's."""
-        self.play({"do": "foul", "by": "hitter" if kind == "time" else "hider", "kind": kind}, by)
+        self.play({"do": "foul", "by": "hitter" if kind == "time" else "hider", "kind": kind}, by, seen)
+
+    def notice(self, about: str, pads: tuple[int, ...] = ()) -> None:
+        """Let people know of something, once: a button that is pressed again and again says nothing new."""
+        known = self.story.notice
+        if known is None or (known.about, known.pads) != (about, pads):
+            self.add(Notice(self.t, about, pads))
 
     def seal(self, pad: int) -> None:
         """Commit to the bead under `pad`."""

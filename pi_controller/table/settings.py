@@ -64,6 +64,8 @@ class Settings(Section):
             check_timeout_s=self.referee.check_timeout_s,
             hit_seconds=float(seconds) if isinstance(seconds, int | float) else None,
             nearest=self.referee.nearest,
+            answers=self.referee.answers.model_dump(),
+            answer_within_s=self.referee.answer_within_s,
             beads="judge" if self.board.port == "pins" else self.referee.beads,  # those pins have no magnetometers
         )
 

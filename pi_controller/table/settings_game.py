@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pydantic import Field, model_validator
 
 from pi_controller.errors import UsageError
 from pi_controller.games import odds
-from pi_controller.referee.settings import PRESETS, SENSED, Beads, Preset, preset_modes
+from pi_controller.games.wording import listed, shown
+from pi_controller.referee.settings import (
+    PRESETS,
+    SENSED,
+    UNASKED,
+    WAIT,
+    Beads,
+    Preset,
+    possible_answers,
+    preset_answers,
+    preset_modes,
+)
 from pi_controller.table.settings_fields import Name, Options, Pads, Section
 from pi_controller.table.settings_file import Fault, faults
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Foul = Literal["automatic", "ask", "off"]
 
@@ -67,6 +81,54 @@ class FoulsSection(Section):
     no_throw: Foul = _foul("no_throw")
 
 
+def _unasked(about: str) -> Any:
+    return Field(
+        default=WAIT,
+        description=UNASKED[about].about,
+        json_schema_extra={"takes": " or ".join(f'"{answer}"' for answer in possible_answers(about))},
+    )
+
+
+def _possible(section: AnswersSection) -> AnswersSection:
+    found = [
+        Fault((about,), f"must be one of {listed(possible_answers(about))}, not {shown(answer)}")
+        for about, answer in section
+        if answer not in possible_answers(about)
+    ]
+    if found:
+        raise faults(found)
+    return section
+
+
+class AnswersSection(Section):
+    """What follows where nobody answers a question in time: it waits, or is answered by itself."""
+
+    two_struck: str = _unasked("two_struck")
+    several_struck: str = _unasked("several_struck")
+    doubtful: str = _unasked("doubtful")
+    same_pad: str = _unasked("same_pad")
+    opened_pad: str = _unasked("opened_pad")
+    disc_dead: str = _unasked("disc_dead")
+    link_gap: str = _unasked("link_gap")
+    early_hit: str = _unasked("early_hit")
+    bead_moved: str = _unasked("bead_moved")
+    no_reading: str = _unasked("no_reading")
+    passes_unsure: str = _unasked("passes_unsure")
+    foul: str = _unasked("foul")
+    found: str = _unasked("found")
+    balls: str = _unasked("balls")
+    ball: str = _unasked("ball")
+    ball_moved: str = _unasked("ball_moved")
+    lifted: str = _unasked("lifted")
+    opened: str = _unasked("opened")
+    too_many: str = _unasked("too_many")
+    bones: str = _unasked("bones")
+    actual: str = _unasked("actual")
+    time: str = _unasked("time")
+
+    _checked = model_validator(mode="after")(_possible)
+
+
 class RefereeSection(Section):
     """How the hide is watched."""
 
@@ -87,22 +149,33 @@ class RefereeSection(Section):
     )
     preset: Preset = Field(
         default="home",
-        description="decides each of [referee.fouls] that is not named; "
-        "a line there prevails: delete those it is to decide",
+        description="decides what [referee.fouls] and [referee.answers] do not name: delete there what it is to decide",
+    )
+    answer_within_s: float = Field(
+        default=20.0, ge=1.0, le=3600.0, description="how long a question waits before [referee.answers] answers it"
     )
     fouls: FoulsSection = Field(default_factory=FoulsSection)
+    answers: AnswersSection = Field(default_factory=AnswersSection)
 
     @model_validator(mode="before")
     @classmethod
     def _by_preset(cls, data: object) -> object:
-        """Fill in what the preset says of fouls that the file does not name."""
+        """Fill in what the preset says of fouls and answers that the file does not name."""
         if not isinstance(data, dict):
             return data  # pyright: ignore[reportUnknownVariableType]
         said = cast("dict[str, object]", data)
-        fouls, preset = said.get("fouls", {}), said.get("preset")
-        if not isinstance(fouls, dict) or not isinstance(preset, str) or preset not in PRESETS:
+        preset = said.get("preset")
+        if not isinstance(preset, str) or preset not in PRESETS:
             return said
-        return said | {"fouls": preset_modes(cast("Preset", preset)) | cast("dict[str, object]", fouls)}
+        chosen: dict[str, Mapping[str, str]] = {
+            "fouls": preset_modes(cast("Preset", preset)),
+            "answers": preset_answers(cast("Preset", preset)),
+        }
+        for name, by_preset in chosen.items():
+            named = said.get(name, {})
+            if isinstance(named, dict):
+                said = said | {name: {**by_preset, **cast("dict[str, object]", named)}}
+        return said
 
 
 def _game_faults(name: str, options: dict[str, str]) -> list[Fault]:

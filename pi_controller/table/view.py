@@ -25,12 +25,24 @@ class Hit(msgspec.Struct, frozen=True):
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """What the mat asks the judge, and the answers it takes; `foul` is the foul it may be, when it is about one."""
+    """What the mat asks the judge, and the answers it takes; `foul` is the foul it may be, when it is about one.
+
+    Where nobody answers, `unasked` is the answer that follows by itself at `until` (seconds on the table's clock).
+    """
 
     about: str
     choices: tuple[str, ...]
     pads: tuple[int, ...]
     foul: str = ""
+    unasked: str = ""
+    until: float | None = None
+
+
+class Notice(msgspec.Struct, frozen=True):
+    """Something people are to know and nobody has to answer."""
+
+    about: str
+    pads: tuple[int, ...] = ()
 
 
 class Opening(msgspec.Struct, frozen=True):
@@ -54,8 +66,9 @@ class View(msgspec.Struct, frozen=True):
     seconds on the table's clock). `faults` are the piezo discs and touch strips that cannot be believed.
     `withdrawn` is a commitment to this hide that will never be opened.
     `stand` changes with what a judge decides by: a command names the one it was given for. `since` is when the table
-    began to wait for what it waits for, `limit` how long that may take (seconds, the organiser's number), `paused` when
-    the clock was stopped. `sensors` is whether play goes by what the mat feels; `protest` is the team whose protest is
+    began to wait for what it waits for, `limit` how long that may take (seconds, the organiser's number), `stood` since
+    when that clock stands, `paused` when a judge stopped all clocks. `notice` is what people are to know and nobody has
+    to answer. `sensors` is whether play goes by what the mat feels; `protest` is the team whose protest is
     not decided, `held` whether play stands because of it.
     """
 
@@ -90,7 +103,9 @@ class View(msgspec.Struct, frozen=True):
     stand: int = 0
     since: float = 0.0
     limit: float | None = None
+    stood: float | None = None
     paused: float | None = None
+    notice: Notice | None = None
     sensors: bool = True
     protest: str = ""
     held: bool = False
@@ -132,8 +147,10 @@ def view_of(game: Game[Any], story: Story, seq: int, halted: MatError | None = N
         strokes=story.strokes,
         ends=_ends(game, story),
         stand=story.stand,
-        since=story.since_t,
+        since=story.waiting.began,
         limit=_limit(game, story),
+        stood=story.waiting.stood,
+        notice=story.notice and Notice(story.notice.about, story.notice.pads),
         paused=story.paused,
         sensors=story.sensors,
         protest=story.protest.by if story.protest else "",
@@ -145,13 +162,13 @@ def view_of(game: Game[Any], story: Story, seq: int, halted: MatError | None = N
 def _ends(game: Game[Any], story: Story) -> float | None:
     """Return when the game's time is up, for a game that has one and has begun."""
     minutes = game.settings.get("minutes")
-    if story.since is None or story.phase == "over" or not isinstance(minutes, int):
+    if story.playing is None or story.phase == "over" or not isinstance(minutes, int):
         return None
-    return story.since + 60.0 * minutes
+    return story.playing.began + 60.0 * minutes
 
 
 def _limit(game: Game[Any], story: Story) -> float | None:
     """Return the seconds that a hit (or the hiding, in slahal) may take by the game's options."""
     name = {"hit": "hit_seconds", "hide": "hide_seconds"}.get(story.phase)
     seconds = game.settings.get(name) if name else None
-    return float(seconds) if isinstance(seconds, int | float) and story.question is None else None
+    return float(seconds) if isinstance(seconds, int | float) else None

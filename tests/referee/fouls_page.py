@@ -20,7 +20,14 @@ from pi_controller.referee.settings import PRESETS, SENSED
 ROOT = Path(__file__).parents[2]
 SCENARIOS = ROOT / "tests" / "scenarios"
 PAGE = ROOT / "pi_controller" / "referee" / "FOULS.md"
-OUTCOMES = {"foul": "called", "question": "asked", "action": "counts", "void": "goes on", "commit": "passed over"}
+OUTCOMES = {
+    "foul": "called",
+    "question": "asked",
+    "action": "counts",
+    "void": "goes on",
+    "commit": "passed over",
+    "notice": "passed over",
+}
 """What is said of a foul, by what follows from it first; nothing follows from what is passed over."""
 JUDGE = "called by the judge"
 HEAD = """# The fouls

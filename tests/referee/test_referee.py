@@ -6,7 +6,7 @@ from pi_controller.errors import SettingsError
 from pi_controller.games.base import IllegalActionError, InvalidActionError
 from pi_controller.games.registry import game
 from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
-from pi_controller.referee.facts import Commit, Done, FoulSeen, HideAgain, Question, Reveal, Void
+from pi_controller.referee.facts import Commit, Done, FoulSeen, HideAgain, Question, Reveal, Void, Withdrawn
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
 from pi_controller.referee.referee import Referee
 from pi_controller.referee.settings import RefereeSettings
@@ -142,8 +142,9 @@ def test_a_question_stops_the_time():
     seat(Strike(20.0, (1, 2)))
     assert seat.tick(500.0) == []
     seat(JudgeAnswer(500.0, "none"))
-    assert seat.tick(529.0) == []
-    assert seat.tick(530.0)
+    assert seat.referee.due(seat.story) == 520.0
+    assert seat.tick(519.9) == []
+    assert seat.tick(520.0)
 
 
 @pytest.mark.parametrize("mode", ["ask", "off"])
@@ -170,9 +171,10 @@ def test_an_unsure_reading_is_asked_about():
     seat(Button(2, "ready"))
     (asked,) = seat(Beads(3, (Bead(2),), sure=False))
     assert (asked.about, asked.choices, asked.pads) == ("no_reading", ("play_on", "hide_again"), ())
-    # a reading that is sure comes while the judge thinks: the answer seals it
-    assert seat(Beads(3.5, (Bead(2),))) == []
-    assert [type(fact) for fact in seat(JudgeAnswer(4, "play_on"))][1:] == [Commit]
+    # a reading that is sure comes while the judge thinks: nobody need answer
+    assert [type(fact) for fact in seat(Beads(3.5, (Bead(2),)))] == [Withdrawn, Commit]
+    with pytest.raises(IllegalActionError, match="nothing is asked"):
+        seat(JudgeAnswer(4, "play_on"))
 
 
 def test_a_hand_that_stays_under_a_pad_is_asked_about_in_the_end():

@@ -16,7 +16,7 @@ from pi_controller.games.options import from_text
 from pi_controller.games.registry import game
 from pi_controller.mat.events import Bead, Beads, Blind, Button, HandIn, HandOut, Link, SensorFault, Sensors, Strike
 from pi_controller.record.forms import spoken
-from pi_controller.referee.facts import Done, FoulSeen, Lifted, Question, Reveal
+from pi_controller.referee.facts import Done, FoulSeen, Lifted, Notice, Question, Reveal, Withdrawn
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
 from pi_controller.referee.referees import referee_for
 from pi_controller.referee.settings import RefereeSettings
@@ -27,8 +27,8 @@ from pi_controller.table.table import Table
 SCENARIOS = sorted(
     path for path in (Path(__file__).parent.parent / "scenarios").glob("*.txt") if path.stem != "chapter11"
 )
-TYPED = ("judge", "answer", "undo", "replace", "hidden", "sensors", "clock", "protest", "ruling", "set")
-QUIET = {"opened", "hand_pass", "ready", "struck", "answer", "link", "sensors"}
+TYPED = ("judge", "answer", "undo", "replace", "hidden", "sensors", "clock", "protest", "ruling", "set", "close")
+QUIET = {"opened", "hand_pass", "ready", "struck", "answer", "link", "sensors", "away"}
 
 
 def told(fact, name):
@@ -48,6 +48,10 @@ def told(fact, name):
         case Question(about=about, choices=choices, pads=pads, foul=foul, said=said):
             asked = " ".join(["question", about, *filter(None, [foul, said]), *map(str, pads)])
             return f"{asked}: {' '.join(choices)}"
+        case Notice(about=about, pads=pads):
+            return " ".join(["notice", about, *map(str, pads)])
+        case Withdrawn(about=about, why=why):
+            return f"withdrawn {about}: {why}"
         case Lifted(pad=pad):
             return f"opened {pad}"
         case Reveal(pad=pad):
@@ -180,8 +184,8 @@ class Scene:
                 return [Beads(t, tuple(Bead(int(ball[0]), marked=ball.endswith("*")) for ball in balls))]
             case ["bones", *pads]:
                 return [Beads(t, tuple(Bead(int(pad)) for pad in pads))]
-            case ["disc", pad, "silent"]:
-                return [Sensors(t, (SensorFault("disc", int(pad), "silent"),))]
+            case ["disc", pad, why]:
+                return [Sensors(t, (SensorFault("disc", int(pad), why),))]
             case ["strip", pad, strip, why]:
                 return [Sensors(t, (SensorFault("strip", int(pad), why, int(strip)),))]
             case ["all", "well"]:
@@ -280,7 +284,8 @@ def test_scenario(path, scene):
             view = scene.table.view
             assert scene.game.name != "dakota" or sum(view.long.values()) + view.middle == 20, where
             assert fold(scene.game, scene.journal.read()) == scene.table.story, where
-            due = view.phase in ("hit", "throw") and view.question is None and view.sensors and not view.held
+            asked = view.question is not None and view.question.about != "disc_dead"
+            due = view.phase in ("hit", "throw") and not asked and view.sensors and not view.held
             assert scene.table.armed == due, where
 
 
