@@ -3,6 +3,7 @@
 toss A        hit / found / missed      answer 2        again        undo        replace found 2
 foul hider no_bead [last]               foul hitter time             hidden
 sensors off the drums                   clock stop                   protest B his sleeve        ruling denied seen
+close A no_show called three times
 set long.A=8 middle=8; a stick had rolled away
 
 Any game takes its actions as its record writes them (`pi_controller.record.forms`): `guess left inside`, `throw 3`. A
@@ -14,7 +15,7 @@ no more than its signal: `guess left`. `set` says what is otherwise than the tab
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from pi_controller.errors import MatError, UsageError
 from pi_controller.games.bageswin import PIECES
@@ -25,10 +26,12 @@ from pi_controller.record.forms import FORMS, said, spoken
 from pi_controller.record.model import RecordError
 from pi_controller.record.values import scan
 from pi_controller.referee.judge import (
+    ClosedBy,
     JudgeAction,
     JudgeAnswer,
     JudgeCall,
     JudgeClock,
+    JudgeClose,
     JudgeHidden,
     JudgeHideAgain,
     JudgeProtest,
@@ -50,6 +53,7 @@ _OF_THE_TABLE = """
                     replace LINE (undo, and this in its place) | hidden (the hiders are ready)
                     sensors off|on [REASON] | clock stop|go [REASON]
                     protest A|B [TEXT] | ruling upheld|denied|play_on REASON
+                    close A|B forfeit|disqualified|no_show REASON (they are out of the game)
                     set KEY=VALUE ... ; REASON (what stands otherwise, by the score sheet's keys: long.A=8 middle=8)"""
 HELP = f"""The judge can type: toss A | toss B | found [PAD] | missed [PAD] | foul hider KIND [last] | foul hitter KIND
                     answer CHOICE | again (the hide starts over) | undo [REASON]{_OF_THE_TABLE}"""
@@ -114,10 +118,21 @@ def _of_table(words: list[str], t: float) -> JudgeCall | None:
             return JudgeProtest(t, "A", " ".join(text))
         case ["protest", "B" | "b", *text]:
             return JudgeProtest(t, "B", " ".join(text))
+        case ["close", *rest]:
+            return _closed(rest, t)
         case ["ruling", "upheld" | "denied" | "play_on" as ruling, *reason]:
             return JudgeRuling(t, ruling, " ".join(reason))
         case _:
             return None
+
+
+def _closed(words: list[str], t: float) -> JudgeClose | None:
+    """Return the call that closes the game for a side, whose name may be of several words."""
+    for at, word in enumerate(words[1:], 1):
+        for cause in get_args(ClosedBy):
+            if word == cause:
+                return JudgeClose(t, " ".join(words[:at]), cause, " ".join(words[at + 1 :]))
+    return None
 
 
 def say(table: Table, line: str, t: float) -> str:

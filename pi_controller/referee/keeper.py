@@ -28,6 +28,7 @@ from pi_controller.referee.judge import (
     JudgeSensors,
     JudgeSet,
     JudgeUndo,
+    Ruling,
 )
 from pi_controller.referee.senses import Senses
 from pi_controller.referee.settings import RefereeSettings
@@ -97,7 +98,7 @@ class Keeper(ABC):
         """Return what follows from time having come to `t`, and from a story that changed by other means (an undo)."""
         self._senses.wait(story, t)
         turn = self._turn(story, t)
-        unanswered, due = self._unanswered(story), self._due(story)
+        unanswered, due = self.unanswered(story), self._due(story)
         if story.question is not None and unanswered is not None and t >= unanswered[0]:
             turn.by, asked, answer = "clock", story.question, unanswered[1]
             turn.add(Answer(t, asked.about, answer, "clock"))
@@ -108,7 +109,7 @@ class Keeper(ABC):
 
     def due(self, story: Story) -> float | None:
         """Return when `tick` has something to say unless something happens first, or None."""
-        unanswered, due = self._unanswered(story), self._due(story)
+        unanswered, due = self.unanswered(story), self._due(story)
         return unanswered[0] if unanswered is not None else due
 
     def _due(self, story: Story) -> float | None:
@@ -119,7 +120,7 @@ class Keeper(ABC):
             return None
         return limit + (self._senses.since if story.phase == "check" else story.waiting.began)
 
-    def _unanswered(self, story: Story) -> tuple[float, str] | None:
+    def unanswered(self, story: Story) -> tuple[float, str] | None:
         """Return when the open question is answered unless somebody answers it, and how; None: it waits."""
         asked = story.question
         if asked is None or story.stands:
@@ -127,6 +128,11 @@ class Keeper(ABC):
         # a hide that nothing was hit in can start over, whatever was asked
         answer = self.settings.unasked(asked.about, (*asked.choices, *(() if story.hits else ("hide_again",))))
         return None if answer is None else (asked.t + self.settings.answer_within_s, answer)
+
+    @property
+    def rulings(self) -> tuple[Ruling, ...]:
+        """What can be ruled on a protest here."""
+        return self.settings.rulings
 
     def listens(self, story: Story) -> bool:
         """Return whether a stroke is to be felt now: one is due, or it would be a foul."""

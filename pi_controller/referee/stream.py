@@ -50,6 +50,7 @@ _LINES = """one line in:
   {"t": 27.0, "judge": "protest", "by": "A", "text": "..."}
   {"t": 28.0, "judge": "ruling", "ruling": "upheld" | "denied" | "play_on", "reason": "..."}
   {"t": 29.0, "judge": "clock", "running": false}
+  {"t": 30.0, "judge": "close", "by": "A", "cause": "forfeit" | "disqualified" | "no_show", "reason": "..."}
 
 presets:
 """

@@ -27,6 +27,7 @@ FOULS: Mapping[str, str] = {
     "outside_help": mark("Someone outside the team helped."),
     "time": mark("The time to hit ran out."),
     "early_hit": mark("A pad was hit before the bead was seen to lie well."),
+    "bead_moved": mark("The bead was moved after it was hidden."),
     "rehide": mark("A bone moved after the hands were out."),
     "double_tap": mark("The bowl was tapped twice in one turn."),
     "no_throw": mark("The bowl was tapped twice in one turn."),
@@ -35,6 +36,8 @@ FOULS: Mapping[str, str] = {
 
 QUESTIONS: Mapping[str, str] = {
     "two_struck": mark("More than one pad was touched. Which was first?"),
+    "several_struck": mark("Shook at once: something may have fallen on the mat. Was it a hit?"),
+    "disc_dead": mark("Strokes there are not felt. Which pad was hit?"),
     "doubtful": mark("Touched faintly, or with a hand there. Was it a hit?"),
     "same_pad": mark("The second hit touched the pad of the first. Which pad counts?"),
     "early_hit": mark("A pad was hit too early. Play on?"),
@@ -53,10 +56,24 @@ QUESTIONS: Mapping[str, str] = {
     "too_many": mark("One more pad was lifted than may be opened. Play on?"),
     "bones": mark("The mat does not see one bone for each holder. Play on by eye?"),
     "actual": mark("The mat did not see the bones. Which guess would have caught them?"),
-    "hide_time": mark("The time to hide has run out. Play on?"),
     "time": mark("The game's time has run out. Is the game over?"),
 }
 """What the mat asks the judge, by `Asked.about`."""
+_AFTER_A_STROKE = mark("The bead lies elsewhere since the stroke: that may have moved it. Play on?")
+
+NOTICES: Mapping[str, str] = {
+    "nobody_hid": mark("Ready was pressed, but no hand has been under a pad since the last hide: nothing begins yet."),
+    "touch_passed_over": mark("A touch was in doubt and did not count."),
+    "hide_time": mark("The time to hide has run out."),
+    "hand_out": mark("The hand is out: the question is settled."),
+    "bead_seen": mark("The mat sees now what lies there: the question is settled."),
+    "bead_there": mark("It lies where it was hidden: the question is settled."),
+    "link_back": mark("The mat is heard again and nothing has moved: the question is settled."),
+    "disc_back": mark("Strokes are felt again on every pad: the question is settled."),
+    "hit_felt": mark("The stroke was felt: the question is settled."),
+    "pad_opened": mark("The pad was opened: the question is settled."),
+}
+"""What people are to know and nobody has to answer, by `Notice.about`."""
 
 _CHOICES: Mapping[str, str] = {
     "yes": mark("yes"),
@@ -161,7 +178,7 @@ def limit_label(view: View, language: str = "en") -> str:
 
 def until(view: View) -> float | None:
     """Return when the hit or the hiding must be done, seconds on the table's clock; None while that has no end."""
-    return None if view.limit is None or view.held else view.since + view.limit
+    return None if view.limit is None else view.since + view.limit
 
 
 def remaining(end: float | None, t: float) -> str:
@@ -177,9 +194,11 @@ def remaining(end: float | None, t: float) -> str:
 
 def clocks(view: View, t: float, language: str = "en") -> list[str]:
     """Return the times that run at `t`, each with what it is for: `Time to hit 0:23`. A stopped clock stands."""
-    now = t if view.paused is None else view.paused
-    ends = ((limit_label(view, language), until(view)), (catalogue(language).gettext("Time left"), view.ends))
-    return [f"{said} {left}" for said, end in ends if (left := remaining(end, now))]
+    told = (
+        (limit_label(view, language), until(view), view.stood),
+        (catalogue(language).gettext("Time left"), view.ends, view.ends_stood),
+    )
+    return [f"{said} {left}" for said, end, stood in told if (left := remaining(end, t if stood is None else stood))]
 
 
 def listed(pads: Iterable[object], language: str = "en") -> str:
@@ -193,10 +212,32 @@ def question(asked: Asked, language: str = "en") -> str:
     """Return the judge's question in plain words, with the pads it is about."""
     text = catalogue(language).gettext
     said = text(QUESTIONS[asked.about]) if asked.about in QUESTIONS else f"{plain(asked.about)}?"
+    if asked.about == "bead_moved" and "hide_again" not in asked.choices:
+        said = text(_AFTER_A_STROKE)
     if not asked.pads:
         return said
     about = catalogue(language).ngettext("Pad {pads}.", "Pads {pads}.", len(asked.pads))
     return f"{about.format(pads=listed(asked.pads, language))} {said}"
+
+
+def unasked(asked: Asked, language: str = "en") -> str:
+    """Return what follows where nobody answers `asked`, or nothing where it waits: `If nobody answers: no hit`."""
+    if not asked.unasked:
+        return ""
+    said = catalogue(language).gettext("If nobody answers: {answer}")
+    return said.format(answer=choice(asked.unasked, language))
+
+
+def notice(view: View, language: str = "en") -> str:
+    """Return what people are to know: a notice of the mat, else the host's note; nothing when there is neither."""
+    if view.notice is None or view.phase == "halted":
+        return view.note
+    text = catalogue(language).gettext
+    said = text(NOTICES[view.notice.about]) if view.notice.about in NOTICES else f"{plain(view.notice.about)}."
+    if not view.notice.pads:
+        return said
+    about = catalogue(language).ngettext("Pad {pads}.", "Pads {pads}.", len(view.notice.pads))
+    return f"{about.format(pads=listed(view.notice.pads, language))} {said}"
 
 
 def choice(answer: str, language: str = "en") -> str:

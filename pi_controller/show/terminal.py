@@ -179,14 +179,14 @@ def _said(view: View, language: str) -> list[Text]:
     said = [Text(phrases.sentence(view, language), bold)]
     if standing := phrases.standing(view, language):
         said.append(Text(standing, Style(color="yellow")))
-    if view.note:
-        said.append(Text(view.note))
+    if note := phrases.notice(view, language):
+        said.append(Text(note))
     if faults := phrases.faults(view, language):
         said.append(Text(faults, Style(color="yellow")))
     if view.question is not None and view.phase not in {"halted", "over"}:
         choices = " / ".join(phrases.choice(one, language) for one in view.question.choices)
         said.append(Text("? " + phrases.question(view.question, language), Style(bold=True, color="yellow")))
-        said += [Text(f"  {choices}")] if choices else []
+        said += [Text(f"  {line}") for line in (choices, phrases.unasked(view.question, language)) if line]
     elif stake := phrases.stake(view, language):
         said.append(Text(stake))
     for call in view.calls:

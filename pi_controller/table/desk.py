@@ -47,7 +47,8 @@ class Settled(NamedTuple):
 class Picture(NamedTuple):
     """The table as those see it who are signed in.
 
-    `state` is the game's, `mark` the batch that an undo takes back (0: none), `board` a line on how the board is.
+    `state` is the game's, `mark` the batch that an undo takes back (0: none), `board` a line on how the board is,
+    `rulings` what can be ruled on a protest.
     """
 
     view: View
@@ -56,6 +57,7 @@ class Picture(NamedTuple):
     protest: Protest | None
     mark: int
     board: str
+    rulings: tuple[str, ...] = ()
 
 
 class _Asked(NamedTuple):
@@ -126,4 +128,4 @@ class Desk:
         view, before = table.view, self._picture
         if before is None or before.view is not view or before.board != board:
             story = table.story
-            self._picture = Picture(view, table.game, story.state, story.protest, story.mark, board)
+            self._picture = Picture(view, table.game, story.state, story.protest, story.mark, board, table.rulings)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pi_controller.games.base import Game
     from pi_controller.mat.events import MatEvent
-    from pi_controller.referee.judge import JudgeCall
+    from pi_controller.referee.judge import JudgeCall, Ruling
     from pi_controller.referee.seats import Seats
     from pi_controller.referee.story import Story
     from pi_controller.table.command import Command
@@ -49,6 +49,15 @@ class Decides(Protocol):
 
     def listens(self, story: Story) -> bool:
         """Return whether a stroke is to be felt now."""
+        ...
+
+    def unanswered(self, story: Story) -> tuple[float, str] | None:
+        """Return when the open question is answered unless somebody answers it, and how."""
+        ...
+
+    @property
+    def rulings(self) -> tuple[Ruling, ...]:
+        """What can be ruled on a protest here."""
         ...
 
     def change_sides(self, seats: Seats) -> None:
@@ -123,8 +132,14 @@ class Table:
     def view(self) -> View:
         """The public picture; the same object until something changes."""
         if self._view is None:
-            self._view = view_of(self.game, self.story, self.journal.seq, self.halted)
+            unanswered = self._referee.unanswered(self.story)
+            self._view = view_of(self.game, self.story, self.journal.seq, self.halted, unanswered)
         return self._view
+
+    @property
+    def rulings(self) -> tuple[Ruling, ...]:
+        """What can be ruled on a protest at this table."""
+        return self._referee.rulings
 
     @property
     def armed(self) -> bool:

@@ -12,6 +12,7 @@ from pi_controller.referee.story import HAMPA_APENA
 if TYPE_CHECKING:
     from pi_controller.errors import MatError
     from pi_controller.games.base import Game
+    from pi_controller.referee.facts import Question
     from pi_controller.referee.story import Story
 
 Phase = Literal["toss", "hide", "check", "hit", "guess", "throw", "show", "over", "halted"]
@@ -58,18 +59,18 @@ class View(msgspec.Struct, frozen=True):
     """One picture of the table. `seq` is the last journal record folded in; counts are sticks.
 
     `phase`: toss (duel, lot, horses' starts), hide (hands are passing), check (the mat looks), hit (one is owed),
-    guess (slahal), throw, show (the bead is shown), over, halted (the journal cannot be written; `note` says what to
-    do). `calls` are the words called in the last hide that was hit (in other games for the last action), `hits` the
-    hits of the hide in progress or just settled, `foul` the foul that settled it. `sheet` is the state under the score
-    sheet's keys, by which the games other than Hampa Apena are told; `opened` are the pads opened in this hide
-    (ojibwe), `strokes` the taps or thrusts since the last throw was entered, `ends` when the game's time is up (slahal,
-    seconds on the table's clock). `faults` are the piezo discs and touch strips that cannot be believed.
-    `withdrawn` is a commitment to this hide that will never be opened.
-    `stand` changes with what a judge decides by: a command names the one it was given for. `since` is when the table
-    began to wait for what it waits for, `limit` how long that may take (seconds, the organiser's number), `stood` since
-    when that clock stands, `paused` when a judge stopped all clocks. `notice` is what people are to know and nobody has
-    to answer. `sensors` is whether play goes by what the mat feels; `protest` is the team whose protest is
-    not decided, `held` whether play stands because of it.
+    guess (slahal), throw, show (the bead is shown), over, halted (the journal cannot be written; `note` says what
+    to do). `calls` are the words called in the last hide that was hit (in other games for the last action), `hits`
+    the hits of the hide in progress or just settled, `foul` the foul that settled it. `sheet` is the state under
+    the score sheet's keys, by which the games other than Hampa Apena are told; `opened` are the pads opened in this
+    hide (ojibwe), `strokes` the taps or thrusts since the last throw was entered, `ends` when the game's time is up
+    (slahal, seconds on the table's clock) unless it stands, since `ends_stood`. `faults` are the piezo discs and
+    touch strips that cannot be believed. `withdrawn` is a commitment to this hide that will never be opened.
+    `stand` changes with what a judge decides by: a command names the one it was given for. `since` is when the
+    table began to wait for what it waits for, `limit` how long that may take (seconds, the organiser's number),
+    `stood` since when that clock stands, `paused` when a judge stopped all clocks. `notice` is what people are to
+    know and nobody has to answer. `sensors` is whether play goes by what the mat feels; `protest` is the team whose
+    protest is not decided, `held` whether play stands because of it.
     """
 
     seq: int
@@ -100,6 +101,7 @@ class View(msgspec.Struct, frozen=True):
     opened: tuple[int, ...] = ()
     strokes: int = 0
     ends: float | None = None
+    ends_stood: float | None = None
     stand: int = 0
     since: float = 0.0
     limit: float | None = None
@@ -112,8 +114,17 @@ class View(msgspec.Struct, frozen=True):
     sheet: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
 
 
-def view_of(game: Game[Any], story: Story, seq: int, halted: MatError | None = None) -> View:
-    """Return the picture of `story`; with `halted`, of a table that stands still because of that error."""
+def view_of(
+    game: Game[Any],
+    story: Story,
+    seq: int,
+    halted: MatError | None = None,
+    unanswered: tuple[float, str] | None = None,
+) -> View:
+    """Return the picture of `story`; with `halted`, of a table that stands still because of that error.
+
+    `unanswered` is when the open question is answered by itself, and how.
+    """
     sheet, question = game.sheet(story.state), story.question
     hides = sheet if game.name == HAMPA_APENA else {}
     note = story.note or story.link_why
@@ -136,7 +147,7 @@ def view_of(game: Game[Any], story: Story, seq: int, halted: MatError | None = N
         hits=tuple(Hit(hit.pad, hit.found) for hit in story.hits),
         passes=len(story.passes),
         foul=story.foul,
-        question=question and Asked(question.about, question.choices, question.pads, question.foul),
+        question=question and _asked(question, unanswered),
         commit=story.commit,
         withdrawn=story.withdrawn,
         opening=story.opening and Opening(**{name: getattr(story.opening, name) for name in Opening.__struct_fields__}),
@@ -146,6 +157,7 @@ def view_of(game: Game[Any], story: Story, seq: int, halted: MatError | None = N
         opened=story.opened,
         strokes=story.strokes,
         ends=_ends(game, story),
+        ends_stood=story.playing and story.playing.stood,
         stand=story.stand,
         since=story.waiting.began,
         limit=_limit(game, story),
@@ -157,6 +169,11 @@ def view_of(game: Game[Any], story: Story, seq: int, halted: MatError | None = N
         held=story.held,
         sheet=sheet,
     )
+
+
+def _asked(question: Question, unanswered: tuple[float, str] | None) -> Asked:
+    until, unasked = unanswered or (None, "")
+    return Asked(question.about, question.choices, question.pads, question.foul, unasked, until)
 
 
 def _ends(game: Game[Any], story: Story) -> float | None:

@@ -43,21 +43,21 @@ class Board(msgspec.Struct, frozen=True):
 
 def board(view: View, language: str = "en", chances: Chances | None = None) -> Board:
     """Return the page's content for `view` in `language`, with the `chances` of winning where they are given."""
-    text = catalogue(language).gettext
+    text, note = catalogue(language).gettext, phrases.notice(view, language)
     if told_by_sheet(view):
         return _sheet_board(view, language, chances)
     texts = _labels(text)
     marks = {
         "phase": view.phase,
         "link": "up" if view.link else "down",
-        "note": "yes" if view.note else "",
+        "note": "yes" if note else "",
     }
     texts |= {
         "heading": game_name(view.game, language),
         "hide_line": text("Hide {n}").format(n=view.hide) if view.hide else text("Before the first hide"),
         "goal_line": text("First to {points}").format(points=view.points),
         "sentence": phrases.sentence(view, language),
-        "note": view.note,
+        "note": note,
         "link": _link(view, language, text("No mat: the judge enters the hits")),
     }
     stake = "" if view.question else phrases.stake(view, language)
@@ -82,7 +82,7 @@ def board(view: View, language: str = "en", chances: Chances | None = None) -> B
 
 
 def _sheet_board(view: View, language: str, chances: Chances | None) -> Board:
-    text = catalogue(language).gettext
+    text, note = catalogue(language).gettext, phrases.notice(view, language)
     told = view.question is not None or "value" in view.sheet  # the table itself shows what the last throw was worth
     stake = "" if told else phrases.stake(view, language)
     sentence = phrases.sentence(view, language)
@@ -92,7 +92,7 @@ def _sheet_board(view: View, language: str, chances: Chances | None) -> Board:
         "title": game_name(view.game, language),
         "sentence": sentence,
         "announce": sentence,
-        "note": view.note,
+        "note": note,
         "stake": stake,
         "link": _link(view, language, text("The judge keeps the score")),
         "label_seal": text("Sealed place of the marked ball") if view.game == "ojibwe" else text("Sealed bones"),
@@ -100,7 +100,7 @@ def _sheet_board(view: View, language: str, chances: Chances | None) -> Board:
     marks = {
         "phase": view.phase,
         "link": "up" if view.link else "",
-        "note": "yes" if view.note else "",
+        "note": "yes" if note else "",
         "stake": "yes" if stake else "",
     }
     _standing(view, texts, marks, language)
@@ -136,8 +136,15 @@ def _standing(view: View, texts: dict[str, str], marks: dict[str, str], language
     said = phrases.standing(view, language)
     texts["standing"], marks["standing"] = said, "yes" if said else ""
     texts["label_limit"] = phrases.limit_label(view, language)
-    for key, t in (("ends", view.ends), ("limit", phrases.until(view)), ("paused", view.paused)):
-        marks[key] = "" if t is None else f"{t:.2f}"
+    asked = view.question
+    times = {
+        "ends": (view.ends, view.ends_stood),
+        "limit": (phrases.until(view), view.stood),
+        "unasked": (asked.until if asked else None, view.paused),
+    }
+    for key, (end, stood) in times.items():
+        marks[key] = "" if end is None else f"{end:.2f}"
+        marks[f"{key}_stood"] = "" if stood is None else f"{stood:.2f}"
 
 
 def _teams(view: View, texts: dict[str, str], marks: dict[str, str], text: Callable[[str], str]) -> None:
@@ -169,6 +176,7 @@ def _teams(view: View, texts: dict[str, str], marks: dict[str, str], text: Calla
 def _question(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
     asked = view.question if view.phase not in {"halted", "over"} else None
     marks["asked"] = "yes" if asked else ""
+    texts["unasked"] = phrases.unasked(asked, language) if asked else ""
     texts["question"] = phrases.question(asked, language) if asked else ""
     texts["choices"] = " · ".join(phrases.choice(one, language) for one in asked.choices) if asked else ""
 

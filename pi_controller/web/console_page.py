@@ -15,7 +15,7 @@ import msgspec
 from pi_controller.show import phrases
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.names import inline, team_name
-from pi_controller.show.words import game_name, plain, word
+from pi_controller.show.words import game_name, word
 from pi_controller.web.board import board
 from pi_controller.web.console_fields import Field, fields
 from pi_controller.web.console_play import Button, Play, act, play
@@ -57,8 +57,6 @@ WORDS: Mapping[str, str] = {
     "fouls": mark("Fouls"),
     "foul_hider": mark("By the hiders"),
     "foul_hitter": mark("By the hitters"),
-    "foul_this": mark("In this hide"),
-    "foul_last": mark("In the hide just settled"),
     "foul_none": mark("There is no foul to call now."),
     "protest": mark("Protest"),
     "protest_by": mark("Who protests?"),
@@ -67,6 +65,15 @@ WORDS: Mapping[str, str] = {
     "protest_team": mark("Touch the team that protests first."),
     "to_ruling": mark("Rule on the protest"),
     "ruling_reason": mark("Why (needed)"),
+    "committee": mark("The committee decides the protest before play goes on."),
+    "closing": mark("Close the game"),
+    "closing_by": mark("Who is out?"),
+    "closing_why": mark("Why are they out?"),
+    "forfeit": mark("They give up"),
+    "disqualified": mark("Disqualified"),
+    "no_show": mark("Not there when called"),
+    "closing_send": mark("Close the game for them"),
+    "closing_first": mark("Touch who is out, and why they are."),
     "upheld": mark("Upheld"),
     "denied": mark("Denied"),
     "play_on": mark("Play goes on, decided later"),
@@ -191,7 +198,6 @@ class Console(msgspec.Struct, frozen=True):
     question: Asked | None = None
     again: Again | None = None
     can_hide_again: bool = False
-    fouls_of_last: bool = False
     fields: tuple[Field, ...] = ()
 
 
@@ -221,7 +227,6 @@ def console(
         question=_question(view, language),
         again=_again(view, last, legal, language, options),
         can_hide_again=waiting and view.hide > 0,
-        fouls_of_last=any(action.get("hide") == "last" for action in legal),
         fields=fields(view, language) if sets else (),
     )
 
@@ -320,7 +325,7 @@ def page(
             "sentence": escape(shown.texts["sentence"]),
             "stake": escape(shown.texts.get("stake", "")),
             "link": escape(shown.texts["link"]),
-            "note": escape(view.note),
+            "note": escape(phrases.notice(view, language)),
             "as_of_time": escape(as_of),
             "me": escape(me),
             "beat": f"{beat_s:g}",
@@ -328,8 +333,3 @@ def page(
             "sides": content.sides,
         },
     )
-
-
-def foul_label(kind: str, language: str = "en") -> str:
-    """Return a foul as a button says it: a few words."""
-    return phrases.foul(kind, language).rstrip(".") or plain(kind)

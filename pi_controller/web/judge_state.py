@@ -12,31 +12,35 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from pi_controller.errors import MatError
-from pi_controller.games.dakota_state import HIDER_FOULS, HITTER_FOULS
-from pi_controller.referee.story import HAMPA_APENA
+from pi_controller.show import phrases
+from pi_controller.show.names import player_name
 from pi_controller.web import minutes
 from pi_controller.web.board import board
-from pi_controller.web.console_page import Console, console, foul_label
-from pi_controller.web.signing.roles import may
+from pi_controller.web.console_fouls import fouls
+from pi_controller.web.console_page import Console, console
+from pi_controller.web.signing.roles import may, rulings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_controller.games.base import Json
     from pi_controller.table.desk import Desk, Picture
+    from pi_controller.table.view import View
     from pi_controller.web.board import Board
+    from pi_controller.web.console_fouls import FoulsOf
     from pi_controller.web.minutes import Minutes
 
 log = logging.getLogger(__name__)
 
 
 class Told(NamedTuple):
-    """A picture of the table with the end of its journal, the actions legal in it, and the board that shows it."""
+    """A picture of the table with the end of its journal, what is legal in it, and the board that shows it."""
 
     picture: Picture
     minutes: Minutes
     legal: tuple[dict[str, Json], ...]
     board: Board
+    fouls: tuple[FoulsOf, ...]
 
 
 class JudgeState:
@@ -53,8 +57,9 @@ class JudgeState:
             picture = self._desk.picture
             if picture is not None and (self._told is None or self._told.picture is not picture):
                 legal = await asyncio.to_thread(picture.game.legal_actions, picture.state)
+                called = fouls(picture.view, picture.game, picture.state, self._language)
                 shown = board(picture.view, self._language)
-                self._told = Told(picture, await self._minutes(picture), legal, shown)
+                self._told = Told(picture, await self._minutes(picture), legal, shown, called)
             return self._told
 
     async def _minutes(self, picture: Picture) -> Minutes:
@@ -94,12 +99,14 @@ class JudgeState:
             "console": self.page(told, me["role"]),
             "me": me,
             "legal": told.legal,
-            "fouls": fouls(view.game, self._language),
+            "fouls": told.fouls,
             "protest": {"by": protest.by, "text": protest.text, "play_on": protest.play_on} if protest else None,
+            "rulings": rulings(me["role"], told.picture.rulings),
+            "sides": sides_in_play(view),
             "log": told.minutes.lines,
             "health": {
                 "link": view.link,
-                "note": view.note,
+                "note": phrases.notice(view, self._language),
                 "faults": view.faults,
                 "sensors": view.sensors,
                 "board": told.picture.board,
@@ -108,15 +115,13 @@ class JudgeState:
         }
 
 
-def fouls(game: str, language: str = "en") -> list[dict[str, str]]:
-    """Return the fouls that a judge can enter in `game`, in words."""
-    if game != HAMPA_APENA:
+def sides_in_play(view: View) -> list[dict[str, str]]:
+    """Return who can still be out of the game other than by play: the teams, or the players who are in it."""
+    if view.phase in {"over", "halted"}:
         return []
-    return [
-        {"by": by, "kind": kind, "label": foul_label(kind, language)}
-        for by, kinds in (("hider", HIDER_FOULS), ("hitter", HITTER_FOULS))
-        for kind in kinds
-    ]
+    rows = view.sheet.get("players") or view.sheet.get("horses") or []
+    names = [str(row.get("name") or row.get("player")) for row in rows if not row.get("out")] if rows else ["A", "B"]
+    return [{"value": name, "label": player_name(view, name)} for name in names]
 
 
 def as_json(content: dict[str, Any]) -> bytes:

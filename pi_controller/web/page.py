@@ -90,4 +90,4 @@ def fill(html: str, texts: Mapping[str, str], pieces: Mapping[str, str], languag
 
 
 def _left(marks: Mapping[str, str], key: str, t: float) -> str:
-    return remaining(float(marks[key]) if marks[key] else None, float(marks["paused"] or t))
+    return remaining(float(marks[key]) if marks[key] else None, float(marks[f"{key}_stood"] or t))

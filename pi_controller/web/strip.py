@@ -39,7 +39,7 @@ _TEXTS = {
     "label_limit",
 }
 _TEXTS |= {f"call_{i + 1}" for i in range(CALLS)}
-_MARKS = {"phase", "stake", "ends", "limit", "paused", "calls"}
+_MARKS = {"phase", "stake", "ends", "ends_stood", "limit", "limit_stood", "calls"}
 
 
 class _Cell(NamedTuple):

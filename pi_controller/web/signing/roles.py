@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
-Role = Literal["scorekeeper", "judge", "head"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Role = Literal["scorekeeper", "judge", "committee", "head"]
 Right = Literal["people", "raw"]
 """Besides what is said to the table: to see to the people, and to see the sensors of the hide in progress."""
 
 ROLES: tuple[Role, ...] = get_args(Role)
 _KEEPS_SCORE = frozenset({"action", "answer", "hidden", "undo"})
-_JUDGES = _KEEPS_SCORE | {"hide_again", "replace", "sensors", "protest", "ruling", "clock"}
+_JUDGES = _KEEPS_SCORE | {"hide_again", "replace", "sensors", "protest", "ruling", "clock", "close"}
 _RIGHTS: dict[Role, frozenset[str]] = {
     "scorekeeper": _KEEPS_SCORE,
     "judge": _JUDGES,
+    "committee": frozenset({"protest", "ruling", "clock", "close"}),
     "head": _JUDGES | {"set", "people", "raw"},
 }
 """By the tags of `referee.judge.JudgeCall`; what is not named here nobody may."""
@@ -22,3 +26,12 @@ _RIGHTS: dict[Role, frozenset[str]] = {
 def may(role: str, right: str) -> bool:
     """Return whether somebody of `role` may do what is called `right`: a call's tag, or one of `Right`."""
     return any(right in rights for known, rights in _RIGHTS.items() if known == role)
+
+
+def rulings(role: str, possible: Sequence[str]) -> tuple[str, ...]:
+    """Return what somebody of `role` may rule on a protest, of what is `possible` at the table.
+
+    Where play may not go on before it is decided, which is at a tournament, the committee decides (chapter 12).
+    """
+    decides = may(role, "ruling") and ("play_on" in possible or role == "committee")
+    return tuple(possible) if decides else ()

@@ -26,6 +26,7 @@ function console_() {
   const sender = new Sender(offer);
   const panel = new Panel(by("play"), press, asked);
   const [showFouls, showProtest, showLog] = [more.fouls(press), more.protest(press), more.log()];
+  const showClosing = more.closing(press);
   more.hits();
   more.sheet(press, () => state);
   people();
@@ -123,8 +124,10 @@ function console_() {
     set(document.body, "data-role", now.me.role);
     if (texts.sentence !== told) announce((told = texts.sentence));
     const { shape, more: seldom } = now.console.play;
-    showFouls([now.fouls, now.console.fouls_of_last, shape === "guess" ? seldom : []]);
-    showProtest([now.protest, now.view.teams]);
+    showFouls([now.fouls, shape === "guess" ? seldom : []]);
+    showProtest([now.protest, now.view.teams, now.rulings]);
+    showClosing([now.sides]);
+    by("closing").hidden = !now.sides.length;
     showLog(now.log);
     by("set").hidden = !now.console.fields.length;
     by("people").hidden = now.me.role !== "head";
@@ -145,7 +148,7 @@ function console_() {
     const title = replacing ? fill(words.instead, { said: told.undo }) : play.title;
     say(by("why"), off() || title);
     set(by("why"), "data-value", off() ? "off" : asks ? "asked" : "");
-    by("to-ruling").hidden = !view.held || state.me.role === "scorekeeper";
+    by("to-ruling").hidden = !view.held || !state.rulings.length;
     const canUndo = Boolean(told.undo) && live && !sender.busy && !catching;
     button("undo", [make("b", {}, words.undo), told.undo ? make("span", {}, told.undo) : ""], canUndo);
     button("again", [replacing ? words.cancel : (told.again?.label ?? "")], canUndo && Boolean(told.again));

@@ -36,7 +36,7 @@ export function sounds() {
   });
 }
 
-/** Keeps the clock from the view's `since`, `limit`, `paused` and `ends`, seconds on the table's clock. */
+/** Keeps the clock from the view's `since`, `limit`, `stood`, `ends` and `ends_stood`, seconds on the table's clock. */
 export class Clock {
   constructor() {
     this.before = Infinity;
@@ -46,9 +46,9 @@ export class Clock {
   tick(/** @type {any} */ view, /** @type {number} */ now) {
     const [place, told] = [by("clock"), by("clock-told")];
     const waits = !["over", "halted"].includes(view.phase) && view.since > 0;
-    const waited = Math.max(0, (view.paused ?? now) - view.since);
+    const waited = Math.max(0, (view.stood ?? now) - view.since);
     const left = waits && view.limit !== null ? view.limit - waited : null;
-    const game = view.ends === null || view.phase === "over" ? null : view.ends - now;
+    const game = view.ends === null || view.phase === "over" ? null : view.ends - (view.ends_stood ?? now);
     const parts = [];
     if (view.paused !== null) parts.push(words.stopped);
     else if (left !== null && left <= 0) parts.push(words.out_of_time);
@@ -65,9 +65,9 @@ export class Clock {
       if (value === "soon" || value === "out") announce(value === "soon" ? words.soon : words.out_of_time);
     }
     if (this.since !== view.since) [this.since, this.before] = [view.since, Infinity];
-    const end = near.length && view.paused === null ? Math.min(.../** @type {number[]} */ (near)) : Infinity;
+    const end = near.length && view.stood === null ? Math.min(.../** @type {number[]} */ (near)) : Infinity;
     const passed = TONES_S.find((at) => end <= at && this.before > at);
     if (passed !== undefined && this.before !== Infinity) tone(passed === 0 ? 440 : 880, passed === 0 ? 0.8 : 0.15);
-    this.before = view.paused === null ? Math.min(...[left, game].map((one) => one ?? Infinity)) : this.before;
+    this.before = view.stood === null ? Math.min(...[left, game].map((one) => one ?? Infinity)) : this.before;
   }
 }

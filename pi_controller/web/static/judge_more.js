@@ -22,40 +22,85 @@ function redraw(/** @type {HTMLElement} */ place, /** @type {(from: any) => (Nod
   };
 }
 
-/** The fouls, and what else is said seldom: one touch each. Which hide is meant is chosen before, if there are two. */
+/** The fouls, and what else is said seldom: one touch each, and every button says of which hide it is and whom it is for. */
 export function fouls(/** @type {Press} */ press) {
-  let hide = "this";
-  return redraw(by("fouls-inside"), ([list, last, seldom]) => {
-    if (!last) hide = "this";
+  /** The hide chosen, among hides that are told apart by their labels. */
+  let [chosen, among] = ["", ""];
+  return redraw(by("fouls-inside"), ([hides, seldom]) => {
     const others = seldom.map((/** @type {any} */ one) =>
       button(one.label, (from) => press(one.say, from), { class: "act wide", "data-id": one.id }));
-    if (!list.length) return [others.length ? make("div", { class: "stack" }, ...others) : make("p", {}, words.foul_none)];
-    const which = make("div", { class: "row", role: "group", "aria-label": words.fouls });
-    for (const [value, label] of [["this", words.foul_this], ["last", words.foul_last]]) {
-      const choose = button(label, () => {
-        hide = value;
-        for (const one of which.children) set(one, "aria-pressed", String(one === choose));
-      }, { "aria-pressed": String(value === hide) });
-      which.append(choose);
-    }
-    const parts = ["hider", "hitter"].flatMap((by_) => {
-      const some = list.filter((/** @type {any} */ one) => one.by === by_);
-      if (!some.length) return [];
-      const buttons = some.map((/** @type {any} */ one) =>
-        button(one.label, (from) => {
-          const late = hide === "last" && one.by === "hider" ? { hide: "last" } : {};
-          press({ judge: "action", action: { do: "foul", by: one.by, kind: one.kind, ...late } }, from);
-        }, { class: "act wide", "data-foul": `${one.by}-${one.kind}` }),
-      );
-      return [make("h2", {}, by_ === "hider" ? words.foul_hider : words.foul_hitter), make("div", { class: "stack" }, ...buttons)];
+    if (!hides.length) return [others.length ? make("div", { class: "stack" }, ...others) : make("p", {}, words.foul_none)];
+    const labels = hides.map((/** @type {any} */ one) => one.label).join();
+    if (labels !== among) [chosen, among] = [hides.find((/** @type {any} */ one) => one.chosen).hide, labels];
+    const parts = hides.map((/** @type {any} */ one) => part(one, press));
+    const choose = (/** @type {string} */ hide) => {
+      chosen = hide;
+      for (const one of parts) one.hidden = one.dataset.hide !== hide;
+      for (const one of which.children) set(one, "aria-pressed", String(one.getAttribute("data-hide") === hide));
+    };
+    const which = make("div", { class: "row", role: "group", "aria-label": words.fouls },
+      ...hides.map((/** @type {any} */ one) => button(one.label, () => choose(one.hide), { "data-hide": one.hide })));
+    choose(chosen);
+    return hides.length > 1 ? [which, ...parts] : [make("p", { class: "row-label" }, hides[0].label), ...parts];
+  });
+}
+
+/** Return the fouls of one hide. */
+function part(/** @type {any} */ hide, /** @type {Press} */ press) {
+  const parts = ["hider", "hitter"].flatMap((by_) => {
+    const some = hide.buttons.filter((/** @type {any} */ one) => one.by === by_);
+    if (!some.length) return [];
+    const buttons = some.map((/** @type {any} */ one) => {
+      const element = button("", (from) => press(one.say, from), { class: "act wide foul", "data-foul": `${one.by}-${one.kind}` });
+      element.append(make("span", { class: "label" }, one.label), make("span", { class: "outcome" }, one.outcome));
+      return element;
     });
-    return last ? [which, ...parts] : parts;
+    return [make("h2", {}, by_ === "hider" ? words.foul_hider : words.foul_hitter), make("div", { class: "stack" }, ...buttons)];
+  });
+  return make("div", { class: "of-hide", "data-hide": hide.hide }, ...parts);
+}
+
+/** A side is out of the game other than by play: who, why, and the reason in words. */
+export function closing(/** @type {Press} */ press) {
+  return redraw(by("closing-inside"), ([sides]) => {
+    /** @type {Record<string, string>} */
+    const picked = { by: "", cause: "" };
+    const problem = make("p", { role: "alert", class: "problem" });
+    const row = (/** @type {string} */ key, /** @type {string} */ label, /** @type {[string, string][]} */ choices) => {
+      const group = make("div", { class: "row", role: "group", "aria-label": label });
+      for (const [value, told] of choices) {
+        const choose = button("", () => {
+          picked[key] = value;
+          for (const one of group.children) set(one, "aria-pressed", String(one === choose));
+        }, { "aria-pressed": "false", class: "pick", [`data-${key}`]: value });
+        choose.append(make("bdi", {}, told));
+        group.append(choose);
+      }
+      return [make("p", { class: "row-label" }, label), group];
+    };
+    const reason = make("input", { id: "closing-reason", type: "text", maxlength: "500", autocomplete: "off" });
+    const send = button(words.closing_send, (from) => {
+      const why = /** @type {HTMLInputElement} */ (reason).value.trim();
+      if (!picked.by || !picked.cause) return say(problem, words.closing_first);
+      if (why) return press({ judge: "close", ...picked, reason: why }, from);
+      say(problem, words.reason_first);
+      reason.focus();
+    }, { class: "act wide", id: "closing-send" });
+    return [
+      ...row("by", words.closing_by, sides.map((/** @type {any} */ one) => [one.value, one.label])),
+      ...row("cause", words.closing_why, ["forfeit", "disqualified", "no_show"].map((one) => [one, words[one]])),
+      make("label", { for: "closing-reason" }, words.ruling_reason), reason, problem, send,
+    ];
   });
 }
 
 /** The protest: written down, then ruled on. What is being written stays until it is sent. */
 export function protest(/** @type {Press} */ press) {
-  return redraw(by("protest-inside"), ([open, teams]) => {
+  return redraw(by("protest-inside"), ([open, teams, possible]) => {
+    if (open && !possible.length) {
+      const about = [make("bdi", {}, teams[open.by] ?? open.by), ": ", make("bdi", {}, open.text || "–")];
+      return [make("p", { class: "asked" }, ...about), make("p", {}, words.committee)];
+    }
     if (open) {
       const reason = make("input", { id: "ruling-reason", type: "text", maxlength: "500", autocomplete: "off" });
       const rule = (/** @type {string} */ ruling) => (/** @type {HTMLElement} */ from) => {
@@ -65,7 +110,7 @@ export function protest(/** @type {Press} */ press) {
         reason.focus();
       };
       const problem = make("p", { role: "alert", class: "problem" });
-      const rulings = ["upheld", "denied", ...(open.play_on ? [] : ["play_on"])];
+      const rulings = possible.filter((/** @type {string} */ one) => one !== "play_on" || !open.play_on);
       return [
         make("p", { class: "asked" }, make("bdi", {}, teams[open.by] ?? open.by), ": ", make("bdi", {}, open.text || "–")),
         make("label", { for: "ruling-reason" }, words.ruling_reason), reason, problem,

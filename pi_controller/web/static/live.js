@@ -136,7 +136,7 @@ function tell() {
   if (held || ahead === -Infinity) return;
   for (const told of document.querySelectorAll("[data-clock]")) {
     const end = told.parentElement?.dataset.value;
-    const stopped = told.closest("[data-state=paused]")?.getAttribute("data-value");
+    const stopped = told.getAttribute("data-value");
     const left = end ? Number(end) - (stopped ? Number(stopped) : performance.now() / 1000 + ahead) : Infinity;
     const seconds = Math.max(0, Math.ceil(left));
     const near = Math.abs(left) < FAR_S;
