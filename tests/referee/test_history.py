@@ -5,8 +5,8 @@ import pytest
 from pi_controller.games.base import IllegalActionError
 from pi_controller.games.registry import game
 from pi_controller.referee.facts import Done, HandPass, LinkSeen, Opened, Shown, Undone
+from pi_controller.referee.history import counted, effective, fold
 from pi_controller.referee.telling import blank
-from pi_controller.table.fold import batches, effective, fold, undone
 
 DAKOTA = game("dakota")
 
@@ -41,7 +41,7 @@ def test_nothing_folds_to_the_opening():
 )
 def test_which_batches_count(undos, gone):
     records = [(n, Undone(0.0, undos[n]) if n in undos else HandPass(0.0, 1)) for n in range(1, 8)]
-    assert undone(batches(records)) == gone
+    assert {batch for batch, _, counts in counted(records) if not counts} == gone
 
 
 def test_a_second_thought_about_a_hit():
