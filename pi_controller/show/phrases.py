@@ -55,6 +55,7 @@ QUESTIONS: Mapping[str, str] = {
     "actual": mark("The mat did not see the bones. Which guess would have caught them?"),
     "hide_time": mark("The time to hide has run out. Play on?"),
     "time": mark("The game's time has run out. Is the game over?"),
+    "puzzled": mark("The table cannot tell what follows by the rules. See that it stands right. Play on?"),
 }
 """What the mat asks the judge, by `Asked.about`."""
 
