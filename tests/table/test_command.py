@@ -11,6 +11,7 @@ from pi_controller.referee.judge import (
     JudgeAction,
     JudgeClock,
     JudgeHidden,
+    JudgeHideAgain,
     JudgeProtest,
     JudgeReplace,
     JudgeRuling,
@@ -217,3 +218,16 @@ def test_a_stopped_clock_calls_no_time(memory_journal):
     sitting.table.tick(sitting.t)
     (late,) = [fact for fact in sitting.facts(Done) if fact.by == "clock"]
     assert late.action["kind"] == "time"
+
+
+def test_a_replacement_that_is_refused_leaves_the_seal(sitting):
+    sitting.feel(Link, up=True)
+    sitting.feel(HandIn, 1)
+    sitting.say(JudgeHideAgain)
+    sitting.hide(2)
+    seal = sitting.table.view.commit
+    assert seal
+    with pytest.raises(InvalidActionError):
+        sitting.say(JudgeReplace, {"do": "hit", "found": 7})
+    sitting.feel(Link, up=True, why="still there")
+    assert sitting.table.view.commit == seal

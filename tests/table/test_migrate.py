@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -199,7 +200,7 @@ def test_an_append_reads_no_more_of_a_long_journal(tmp_path):
             while journal.seq < 60 * 10 ** len(steps):
                 journal.append([LinkSeen(1.0, up=True)] * 20)
             count = []
-            journal._open_db().set_progress_handler(lambda: count.append(1), 1)
+            journal._open_db().set_progress_handler(partial(count.append, 1), 1)
             journal.append([LinkSeen(1.0, up=True)])
             journal._open_db().set_progress_handler(None, 0)
             steps.append(len(count))

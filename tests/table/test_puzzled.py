@@ -6,7 +6,7 @@ import pytest
 
 from pi_controller.games.base import IllegalActionError
 from pi_controller.games.registry import game, names
-from pi_controller.mat.events import Button, Strike
+from pi_controller.mat.events import Strike
 from pi_controller.referee.facts import Question
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer
 from pi_controller.referee.referees import referee_for
