@@ -88,8 +88,8 @@ def test_two_judges_may_use_the_same_key(sitting):
 
 def test_another_call_under_the_same_key_is_refused(sitting):
     sitting.say(JudgeAction, {"do": "hit", "found": False}, key="one")
-    seq = sitting.journal.seq
     again = Table(sitting.journal, sitting.game, {}, Referee(sitting.game, None, bytes), 100.0)
+    seq = sitting.journal.seq
     for table in (sitting.table, again):
         for call in (JudgeAction(101.0, {"do": "hit", "found": True}), JudgeUndo(101.0)):
             with pytest.raises(UsedKeyError, match="another command"):

@@ -10,6 +10,7 @@ from pi_controller.mat.events import Strike
 from pi_controller.referee.facts import Question
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer
 from pi_controller.referee.referees import referee_for
+from pi_controller.referee.settings import RefereeSettings
 from pi_controller.show import phrases
 from pi_controller.table.table import PUZZLED, Table
 
@@ -37,7 +38,7 @@ def test_it_is_logged_once_asked_once_and_goes_on(table, what, monkeypatch, capl
         table.judge(JudgeAction(1.0, begin))
     referee = table._referee
     monkeypatch.setattr(referee, what, refuse)
-    monkeypatch.setattr(referee, "due", lambda story: 0.0 if story.question is None else None)
+    monkeypatch.setattr(referee, "_due", lambda story: 0.0 if story.question is None else None)
 
     def again(t):
         return table.tick(t) if what == "_overdue" else table.mat_event(Strike(t, (1,)))
@@ -58,5 +59,6 @@ def test_it_is_logged_once_asked_once_and_goes_on(table, what, monkeypatch, capl
     assert table.journal.seq > seq
 
 
-def test_it_is_asked_in_words():
+def test_it_is_asked_in_words_and_answered_where_nobody_is_there():
     assert PUZZLED in phrases.QUESTIONS
+    assert RefereeSettings(preset="demo").unasked(PUZZLED, ("play_on",)) == "play_on"
