@@ -8,6 +8,7 @@ from pi_controller.games import registry
 from pi_controller.record.course import Course
 from pi_controller.record.reading import read
 from pi_controller.record.writing import write
+from pi_controller.referee.history import fold
 from pi_controller.referee.judge import (
     JudgeAction,
     JudgeAnswer,
@@ -23,7 +24,6 @@ from pi_controller.referee.judge import (
 )
 from pi_controller.referee.referee import Referee
 from pi_controller.referee.referees import referee_for
-from pi_controller.table.fold import fold
 from pi_controller.table.journal import Journal
 from pi_controller.table.record import kept_in
 from pi_controller.table.table import Table

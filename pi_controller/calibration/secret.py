@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pi_controller.errors import MatError
 from pi_controller.games.registry import game
-from pi_controller.table.fold import fold
+from pi_controller.referee.history import fold
 from pi_controller.table.journal import Journal
 
 if TYPE_CHECKING:

@@ -40,9 +40,10 @@ from pi_controller.referee.facts import (
     StateSet,
     Undone,
 )
+from pi_controller.referee.history import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pi_controller.games.base import Action, Team
 
@@ -87,13 +88,12 @@ def to_sheet(record: Record) -> Iterator[str]:
 
 
 def from_journal(
-    batches: Iterable[tuple[int, Sequence[Fact]]],
-    undone: Collection[int],
+    records: Iterable[tuple[int, Fact]],
     headers: Sequence[tuple[str, str]] = (),
     *,
     private: bool = False,
 ) -> Record:
-    """Return the record of a journalled game: its `batches` in order, those `undone` as superseded lines.
+    """Return the record of a journalled game: its `records`, facts with their batches; what was undone is superseded.
 
     The judge's answers become rulings, with who gave them where somebody was signed in; a table that was set is an
     action `set`. Where the bead lay is told for hides that are over and were not reopened; seals and nonces are left
@@ -101,10 +101,8 @@ def from_journal(
     `RecordError` where there is no game, or one that the rules here do not follow.
     """
     told = _Told(private=private)
-    for number, facts in batches:
-        told.begin(facts)
-        for fact in facts:
-            told.tell(fact, superseded=number in undone)
+    for batch, fact, counts in counted(records):
+        told.tell(batch, fact, superseded=not counts)
     return told.record(tuple(headers))
 
 
@@ -116,12 +114,11 @@ class _Told:
         self._course: Course[Any] | None = None
         self._entries: list[Entry] = []
         self._asked: Question | None = None
+        self._batch = 0
 
-    def begin(self, facts: Sequence[Fact]) -> None:
-        """Begin a batch: note who says what follows in it."""
-        self._who = next((who(fact) for fact in facts if isinstance(fact, Called)), "")
-
-    def tell(self, fact: Fact, *, superseded: bool) -> None:
+    def tell(self, batch: int, fact: Fact, *, superseded: bool) -> None:
+        if batch != self._batch or isinstance(fact, Called):
+            self._batch, self._who = batch, who(fact) if isinstance(fact, Called) else ""
         if isinstance(fact, Opened):
             self._open(fact)
             return
@@ -137,7 +134,7 @@ class _Told:
                 calls = () if superseded else self._play(action)
                 self._move(t, action, calls, "judge", superseded, of_table(fact, {}, private=self._private))
             case SensorsUsed(t=t) | ProtestMade(t=t) | ProtestRuled(t=t) | ClockSet(t=t):
-                self._rule(t, of_table(fact, self._opened.teams, private=self._private), superseded=False)
+                self._rule(t, of_table(fact, self._opened.teams, private=self._private), superseded)
             case ByEye() if not superseded:
                 self._entries.append(Comment(of_table(fact, {}, private=self._private)))
             case Question():

@@ -181,9 +181,10 @@ back and nothing has moved, the disc is felt again, a stroke was felt after all,
 
 
 class Called(msgspec.Struct, frozen=True, tag_field="kind", tag="called", omit_defaults=True):
-    """Who said what follows in this batch. `key` is the command's own: said twice it counts once.
+    """Who said what follows in this batch. `key` is the command's own among the actor's: said twice it counts once.
 
-    `call` is what was said in a word (`judge.JudgeCall`'s tags).
+    `call` is what was said in a word (`judge.JudgeCall`'s tags), `digest` tells one call from another (the beginning
+    of SHA-256 over its JSON without its time, hex; older journals have none).
     """
 
     t: float
@@ -192,6 +193,7 @@ class Called(msgspec.Struct, frozen=True, tag_field="kind", tag="called", omit_d
     call: str
     key: str = ""
     reason: str = ""
+    digest: str = ""
 
 
 class StateSet(msgspec.Struct, frozen=True, tag_field="kind", tag="set"):

@@ -57,8 +57,17 @@ class Keeper(ABC):
     def decide(self, story: Story, event: MatEvent | JudgeCall, t: float | None = None) -> list[Fact]:
         """Return what follows from `event`, in order; nothing, when it means nothing now. `t` is now, if not `event.t`.
 
-        A mat event never raises. A judge's call raises `InvalidActionError` or `IllegalActionError`.
+        A mat event never raises. A judge's call raises `InvalidActionError` or `IllegalActionError`, and changes
+        nothing then.
         """
+        remembered = self._senses.copy()
+        try:
+            return self._decide(story, event, t)
+        except (InvalidActionError, IllegalActionError):
+            self._senses = remembered  # it may have been asked of a story that will never be: half of a replacement
+            raise
+
+    def _decide(self, story: Story, event: MatEvent | JudgeCall, t: float | None) -> list[Fact]:
         turn = self._turn(story, event.t)
         self._senses.wait(story, event.t if t is None else t)
         if story.held and isinstance(event, JudgeAction | JudgeAnswer | JudgeHideAgain | JudgeHidden):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pi_controller.mat.turned import beads_turned, pad_from_afar, side_from_afar
@@ -31,6 +31,10 @@ class Senses:
     awaited: tuple[str, int, int, int] | None = None
     since: float = 0.0
     stopped: float | None = None
+
+    def copy(self) -> Senses:
+        """Return the same memory, which forgets and learns apart from this one."""
+        return replace(self, hands=dict(self.hands), sides=dict(self.sides))
 
     def holds(self, story: Story) -> SealedBead | None:
         """Return the sealed bead if it is the one the story's commitment speaks of."""

@@ -119,8 +119,9 @@ UNASKED: Mapping[str, Unasked] = {
     "bones": Unasked(("hide_again",), ("play_on",), "slahal: not one bone for each holder"),
     "actual": Unasked(("hide_again",), (), "slahal: the mat did not see the bones"),
     "time": Unasked(("time",), ("play_on",), "slahal: the game's time is up, and the mat did not feel all of it"),
+    "puzzled": Unasked(("play_on",), (), "what was felt or the clock leads to what the rules do not allow"),
 }
-"""Every question that the mat asks. At home and at a tournament each waits for whoever judges."""
+"""Every question that the mat or the table asks. At home and at a tournament each waits for whoever judges."""
 
 
 def preset_modes(preset: Preset) -> dict[str, Mode]:

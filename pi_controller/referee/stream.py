@@ -20,11 +20,11 @@ from pi_controller.games.base import Game, IllegalActionError, InvalidActionErro
 from pi_controller.games.options import from_text
 from pi_controller.games.wording import listed, nearest, shown
 from pi_controller.referee import lines
-from pi_controller.referee.facts import LASTING, Done, Fact, StateSet, Undone
-from pi_controller.referee.judge import JudgeAction, JudgeReplace, JudgeUndo
+from pi_controller.referee.facts import Done, Fact, StateSet, Undone
+from pi_controller.referee.history import History
 from pi_controller.referee.referees import REFEREES, referee_for
 from pi_controller.referee.settings import PRESETS, SENSED_FOULS, Mode, RefereeSettings
-from pi_controller.referee.telling import blank, tell_batch
+from pi_controller.referee.telling import blank
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -62,12 +62,16 @@ class Pipe:
 
     def __init__(self, game: Game[Any], referee: Keeper, out: Callable[[dict[str, Any]], None]) -> None:
         self.game = game
-        self.story: Story = replace(blank(game), link=True)  # whoever writes events has a board
+        self.history = History(game, replace(blank(game), link=True))  # whoever writes events has a board
         self._referee = referee
         self._out = out
-        self._told: list[tuple[Story, list[Fact]]] = []
         self._t = 0.0
         self._lines = 0
+
+    @property
+    def story(self) -> Story:
+        """Where the game stands."""
+        return self.history.now
 
     def line(self, line: bytes) -> bool:
         """Take in a line; return whether it could be taken. Blank lines are passed over."""
@@ -78,7 +82,7 @@ class Pipe:
             said = lines.read(line)
             self._pass(said.t)
             self._t = said.t
-            facts = self._replaced(said) if isinstance(said, JudgeReplace) else self._referee.decide(self.story, said)
+            facts = self.history.decided(said, self._referee.decide)
         except (InvalidActionError, IllegalActionError) as error:
             message = f"line {self._lines}: {error.what}; {error.todo or _TODO}"
             self._out({"error": {"kind": error.code, "message": message, "line": self._lines}})
@@ -97,13 +101,6 @@ class Pipe:
         if due is not None and (self.story.phase == "check" or due - self._t < MOMENT_S):
             self._tell(self._referee.tick(self.story, due))
 
-    def _replaced(self, call: JudgeReplace) -> list[Fact]:
-        """Return what follows from an undo and an action in its place; both count, or neither."""
-        undo = self._referee.decide(self.story, JudgeUndo(call.t, call.reason))
-        before, facts = self._counting(undo)
-        story = tell_batch(self.game, before, len(self._told) + 1, facts)
-        return undo + self._referee.decide(story, JudgeAction(call.t, call.action))
-
     def _pass(self, t: float) -> None:
         while (due := self._referee.due(self.story)) is not None and due <= t:
             facts = self._referee.tick(self.story, due)
@@ -112,27 +109,9 @@ class Pipe:
             self._tell(facts)
 
     def _tell(self, facts: list[Fact]) -> None:
-        if not facts:
-            return
-        batch = len(self._told) + 1
-        story, counting = self._counting(facts)
-        self._told.append((self.story, facts))
-        self.story = tell_batch(self.game, story, batch, counting)
+        batch = self.history.batch + 1
         for fact in facts:
-            story = tell_batch(self.game, story, batch, [fact])
-            self._out(self._shown(fact, story))
-
-    def _counting(self, facts: list[Fact]) -> tuple[Story, list[Fact]]:
-        """Return the story that `facts` go on from, and the facts that then count.
-
-        The same as the journal's fold: an undo goes back to before its batch, with the link as it is.
-        """
-        before, lasting = self.story, list[Fact]()
-        for fact in facts:
-            if isinstance(fact, Undone):
-                before = self._told[fact.batch - 1][0]
-                lasting = [f for _, told in self._told[fact.batch - 1 :] for f in told if isinstance(f, LASTING)]
-        return before, [*lasting, *facts]
+            self._out(self._shown(fact, self.history.add(batch, fact)))
 
     def _shown(self, fact: Fact, story: Story) -> dict[str, Any]:
         told = {"t": fact.t, **cast("dict[str, Any]", msgspec.to_builtins(fact))}

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pi_controller.referee.facts import ClockSet, Fact, ProtestMade, ProtestRuled, SensorsUsed, StateSet
-from pi_controller.referee.story import HAMPA_APENA, THROWN, Phase, Protest, Story
+from pi_controller.referee.story import HAMPA_APENA, THROWN, Clock, Phase, Protest, Story
 
 if TYPE_CHECKING:
     from pi_controller.games.base import Game
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 def tell(game: Game[Any], story: Story, fact: Fact) -> Story:
     """Return the story after `fact`, which is one of those imported here. Raises the game's errors for a state."""
     match fact:
-        case StateSet(sheet=sheet, reason=reason):
-            return _set(game, story, game.restore(sheet), reason)
+        case StateSet(t=t, sheet=sheet, reason=reason):
+            return _set(game, story, game.restore(sheet), reason, t)
         case SensorsUsed(on=on):
             # hands that went meanwhile were not felt
             return replace(story, sensors=on, doubt=max(story.doubt, story.collecting))
@@ -34,10 +34,11 @@ def tell(game: Game[Any], story: Story, fact: Fact) -> Story:
             return story
 
 
-def _set(game: Game[Any], story: Story, state: Any, reason: str) -> Story:
+def _set(game: Game[Any], story: Story, state: Any, reason: str, t: float) -> Story:
     """Return the story of a table set to `state`: its hide is not begun, or the second hit of it is owed.
 
-    A hide that was settled, or is void with its first hit, keeps its number; the next one has its own.
+    A hide that was settled, or is void with its first hit, keeps its number and its seal; the next one has its own.
+    The game's time (slahal) goes on, begins where the bones are won by this, and ends where they are not won yet.
     """
     sheet = game.sheet(state)
     owed = sheet.get("owed") if game.name == HAMPA_APENA else None
@@ -51,6 +52,7 @@ def _set(game: Game[Any], story: Story, state: Any, reason: str) -> Story:
     elif game.hiders(state) is not None:
         phase = "hide"
     settled = story.phase in ("show", "over") or bool(story.hits and phase != "hit")
+    played = game.name == "slahal" and game.hiders(state) is not None
     return replace(
         story,
         hide=story.hide and story.hide + settled,
@@ -68,7 +70,7 @@ def _set(game: Game[Any], story: Story, state: Any, reason: str) -> Story:
         calls=(),
         opened=(),
         strokes=0,
-        playing=story.playing if game.hiders(state) is not None else None,
+        playing=(story.playing or Clock(t)) if played else None,
         commit=None,
         withdrawn="" if settled else story.withdrawn,
         question=None,

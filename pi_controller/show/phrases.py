@@ -57,6 +57,7 @@ QUESTIONS: Mapping[str, str] = {
     "bones": mark("The mat does not see one bone for each holder. Play on by eye?"),
     "actual": mark("The mat did not see the bones. Which guess would have caught them?"),
     "time": mark("The game's time has run out. Is the game over?"),
+    "puzzled": mark("The table cannot tell what follows by the rules. See that it stands right. Play on?"),
 }
 """What the mat asks the judge, by `Asked.about`."""
 _AFTER_A_STROKE = mark("The bead lies elsewhere since the stroke: that may have moved it. Play on?")

@@ -15,12 +15,12 @@ from pi_controller.drivers.serial_port import SerialPort
 from pi_controller.drivers.strips import MemoryStrip
 from pi_controller.errors import UsageError
 from pi_controller.pinmap import pinmap
+from pi_controller.referee.history import effective
 from pi_controller.referee.referees import referee_for
 from pi_controller.sensing import feel_for
 from pi_controller.sim.lockstep import TICK_S, LockStep
 from pi_controller.sim.mat import SimMat
 from pi_controller.sim.who import people_for
-from pi_controller.table.fold import effective
 from pi_controller.table.journal import Journal
 from pi_controller.table.table import Table
 
@@ -119,7 +119,7 @@ class Simulation:
 
     def disagreements(self) -> list[str]:
         """Return every disagreement between the journal and what really happened, one line each."""
-        facts = (fact for _, batch in effective(self.journal.read()) for fact in batch)
+        facts = (fact for _, fact in effective(self.journal.read()))
         return self.players.compare(facts, self.game)
 
     def tick(self, dt: float = TICK_S) -> View:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import NamedTuple
 
 import msgspec
@@ -10,6 +11,8 @@ from pi_controller.errors import MatError
 from pi_controller.referee.facts import Called
 from pi_controller.referee.judge import JudgeCall
 
+DIGEST_DIGITS = 16
+
 
 class StaleError(MatError, RuntimeError):
     """The table has moved on since the one who commands looked at it; nothing was changed."""
@@ -17,8 +20,17 @@ class StaleError(MatError, RuntimeError):
     code = "stale"
 
 
+class UsedKeyError(MatError, RuntimeError):
+    """The same person has given another command under this key; nothing was changed."""
+
+    code = "key"
+
+
 class Command(msgspec.Struct, frozen=True):
-    """`key` is the command's own (said twice it counts once); `expect` the `View.stand` it was given for, if any."""
+    """`key` is the command's own among its actor's: said twice it counts once.
+
+    `expect` is the `View.stand` it was given for, if any.
+    """
 
     call: JudgeCall
     actor: str
@@ -31,7 +43,9 @@ class Command(msgspec.Struct, frozen=True):
         """The fact that it was said."""
         call = self.call
         tag, reason = str(call.__struct_config__.tag), str(getattr(call, "reason", ""))
-        return Called(call.t, self.actor, self.role, tag, self.key, reason)
+        timeless = msgspec.json.encode(msgspec.structs.replace(call, t=0.0), order="sorted")
+        digest = hashlib.sha256(timeless).hexdigest()[:DIGEST_DIGITS]
+        return Called(call.t, self.actor, self.role, tag, self.key, reason, digest)
 
 
 class Ruled(NamedTuple):

@@ -162,9 +162,10 @@ class Journal:
                 self.meta = file.meta(db, self._version)
             except ValueError as error:
                 raise wrong(self.path, str(error), SALVAGE) from error
-            self.seq, self.batch = db.execute(
-                "SELECT coalesce(max(seq), 0), coalesce(max(batch), 0) FROM facts"
-            ).fetchone()
+            if not self.read_only:
+                file.renew(db)
+            last = db.execute("SELECT seq, batch FROM facts ORDER BY seq DESC LIMIT 1").fetchone()
+            self.seq, self.batch = last or (0, 0)
             self._hash = self._last_hash(db)
 
     def _last_hash(self, db: sqlite3.Connection) -> str:

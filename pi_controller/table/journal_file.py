@@ -41,11 +41,13 @@ CREATE TABLE facts(
 CREATE TABLE meta(key TEXT NOT NULL UNIQUE, value TEXT NOT NULL);
 CREATE TRIGGER facts_stay BEFORE UPDATE ON facts BEGIN SELECT RAISE(ABORT, 'the journal is append only'); END;
 CREATE TRIGGER facts_remain BEFORE DELETE ON facts BEGIN SELECT RAISE(ABORT, 'the journal is append only'); END;
+"""
+_FOLLOW = """\
 CREATE TRIGGER facts_follow BEFORE INSERT ON facts
 WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM facts)
-  OR NEW.batch < (SELECT coalesce(max(batch), 1) FROM facts)
-BEGIN SELECT RAISE(ABORT, 'the journal is append only'); END;
-"""
+  OR NEW.batch < coalesce((SELECT batch FROM facts WHERE seq = NEW.seq - 1), 1)
+BEGIN SELECT RAISE(ABORT, 'the journal is append only'); END"""
+"""Looks at the last record only. Journals made before took the largest batch of all, which reads every record."""
 _SEAL = """
 CREATE TRIGGER meta_stays BEFORE UPDATE ON meta BEGIN SELECT RAISE(ABORT, 'the journal is append only'); END;
 CREATE TRIGGER meta_remains BEFORE DELETE ON meta BEGIN SELECT RAISE(ABORT, 'the journal is append only'); END;
@@ -186,6 +188,7 @@ def lay_out(db: sqlite3.Connection, about: Meta, records: Iterable[Row] = ()) ->
     """Make the journal's tables in the empty `db`, in one transaction, and put `records` in, chained anew."""
     db.execute("BEGIN IMMEDIATE")
     _run(db, _TABLES)
+    db.execute(_FOLLOW)
     said = zip(Meta._fields, map(str, about), strict=True)
     db.executemany("INSERT INTO meta VALUES (?, ?)", said)
     _run(db, _SEAL)
@@ -193,6 +196,15 @@ def lay_out(db: sqlite3.Connection, about: Meta, records: Iterable[Row] = ()) ->
     db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     db.execute("COMMIT")
+
+
+def renew(db: sqlite3.Connection) -> None:
+    """Give a journal of this version, made by an older program, the trigger that a fresh one has."""
+    if db.execute("SELECT sql FROM sqlite_master WHERE name = 'facts_follow'").fetchone() != (_FOLLOW,):
+        db.execute("BEGIN IMMEDIATE")
+        db.execute("DROP TRIGGER IF EXISTS facts_follow")
+        db.execute(_FOLLOW)
+        db.execute("COMMIT")
 
 
 def insert(db: sqlite3.Connection, records: Iterable[Row]) -> None:

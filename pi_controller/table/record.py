@@ -18,7 +18,6 @@ from pi_controller.record.decoding import MOST_BYTES
 from pi_controller.record.model import Record, RecordError
 from pi_controller.record.reading import read
 from pi_controller.record.writing import write
-from pi_controller.table.fold import batches, undone
 from pi_controller.table.journal import Journal
 
 if TYPE_CHECKING:
@@ -87,10 +86,8 @@ def kept_in(path: str, *, private: bool = False) -> Record:
     Raises `JournalError`.
     """
     with Journal(path, read_only=True) as journal:
-        everything = list(batches(journal.read()))
-    return from_journal(
-        everything, undone(everything), (("Provenance", f"journal {Path(path).name}"[:1000]),), private=private
-    )
+        records = list(journal.read())
+    return from_journal(records, (("Provenance", f"journal {Path(path).name}"[:1000]),), private=private)
 
 
 def _record(path: str, game: str, settings: Mapping[str, str]) -> Record:

@@ -34,37 +34,19 @@ from pi_controller.referee.facts import (
     Undone,
     Void,
 )
+from pi_controller.referee.history import History
 from pi_controller.referee.opening import check
 from pi_controller.referee.story import HAMPA_APENA, Story
-from pi_controller.referee.telling import blank, tell_batch
-from pi_controller.table.fold import batches, effective, undone
 from pi_controller.table.journal import Journal
 from pi_controller.table.record import is_journal, kept_in, written_in
 from pi_controller.table.view import View, view_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from pi_controller.games.base import Game
     from pi_controller.record.model import Record as WrittenRecord
-
-Record = tuple[int, int, Fact]
-
-
-def told(game: Game[Any], records: Sequence[Record]) -> Iterator[tuple[Record, bool, Story]]:
-    """Yield each record, whether it counts, and the story after it (of an undone record: as it was then)."""
-    gone = undone(batches((batch, fact) for _, batch, fact in records))
-    so_far: list[tuple[int, Fact]] = []
-    story = blank(game)
-    for seq, batch, fact in records:
-        so_far.append((batch, fact))
-        if isinstance(fact, Undone):
-            story = blank(game)
-            for number, facts in effective(so_far):
-                story = tell_batch(game, story, number, facts)
-        else:
-            story = tell_batch(game, story, batch, (fact,))
-        yield (seq, batch, fact), batch not in gone, story
+    from pi_controller.referee.history import Record
 
 
 def main(argv: Sequence[str]) -> int:
@@ -87,7 +69,7 @@ def main(argv: Sequence[str]) -> int:
         if opened is None:
             raise JournalError(f"journal {journal.path.name} holds no game yet", "play first")
         game = registry.game(opened.game, opened.options)
-        records = list(journal.records(args.to))
+        records = list(journal.read(args.to))
     if game.name != HAMPA_APENA and not args.json:  # no hides to tell it by: as its record tells it
         return _retold(args.file, kept_in(args.file, private=True), args.to, json=False)
     try:
@@ -111,11 +93,11 @@ def _retold(path: str, record: WrittenRecord, to: int | None, *, json: bool) -> 
 
 
 def _as_json(game: Game[Any], records: Sequence[Record], out: TextIO) -> None:
-    story = blank(game)
-    for (seq, batch, fact), counts, story in told(game, records):  # noqa: B007 - the last one is the picture
-        body = cast("dict[str, Any]", msgspec.to_builtins(fact))
-        _line(out, {"seq": seq, "batch": batch, "counts": counts, **body})
-    _line(out, {"view": msgspec.to_builtins(view_of(game, story, len(records)))})
+    history = History(game)
+    for seq, step in enumerate(history.walk(records), 1):
+        body = cast("dict[str, Any]", msgspec.to_builtins(step.fact))
+        _line(out, {"seq": seq, "batch": step.batch, "counts": step.counts, **body})
+    _line(out, {"view": msgspec.to_builtins(view_of(game, history.now, len(records)))})
 
 
 def _line(out: TextIO, value: dict[str, Any]) -> None:
@@ -123,9 +105,9 @@ def _line(out: TextIO, value: dict[str, Any]) -> None:
 
 
 def _as_text(game: Game[Any], records: Sequence[Record], out: TextIO) -> None:
-    before = blank(game)
-    hide, view = 0, view_of(game, before, 0)
-    for (seq, _, fact), counts, story in told(game, records):
+    history = History(game)
+    hide, view = 0, view_of(game, history.now, 0)
+    for seq, (_, fact, counts, before, story) in enumerate(history.walk(records), 1):
         view = view_of(game, story, seq)
         if isinstance(fact, Opened):
             out.write(f"{game.name} {fact.version}: {_team(view, 'A')} (A) and {_team(view, 'B')} (B)\n{fact.source}\n")
@@ -143,7 +125,6 @@ def _as_text(game: Game[Any], records: Sequence[Record], out: TextIO) -> None:
             heading = f"\nHide {hide}: {_team(view, view.hider)} hides\n{_sticks(view)}\n"
         # ready may begin a hide that nobody announced: what it says belongs to the new one
         out.write(heading + line if isinstance(fact, Ready) else line + heading)
-        before = story
     out.write(f"\n{_end(view)}\n{_sticks(view)}\n")
 
 

@@ -125,6 +125,7 @@ class AnswersSection(Section):
     bones: str = _unasked("bones")
     actual: str = _unasked("actual")
     time: str = _unasked("time")
+    puzzled: str = _unasked("puzzled")
 
     _checked = model_validator(mode="after")(_possible)
 

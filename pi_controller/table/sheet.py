@@ -7,6 +7,7 @@ are told, so whatever sets the sticks is followed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -31,9 +32,7 @@ from pi_controller.referee.facts import (
     StateSet,
     Undone,
 )
-from pi_controller.referee.telling import blank
-from pi_controller.table.fold import effective
-from pi_controller.table.replay import told
+from pi_controller.referee.history import History, Timeline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from pi_controller.games.base import Game, Json
     from pi_controller.games.options import Value
     from pi_controller.referee.facts import Fact
+    from pi_controller.referee.history import Step
     from pi_controller.referee.story import Story
     from pi_controller.table.journal import Journal
 
@@ -97,15 +97,15 @@ def sheet_of(journal: Journal) -> Sheet:
     if opened is None:
         raise JournalError(f"journal {journal.path.name} holds no game yet", "play first")
     game = registry.game(opened.game, opened.options)
-    story = blank(game)
     lines: list[Line] = []
-    records = list(journal.records())
+    records = list(journal.read())
     writer = _Writer(
-        game, opened.teams, {batch for _, batch, fact in records if isinstance(fact, Done) and _is_foul(fact)}
+        game, opened.teams, {batch for batch, fact in records if isinstance(fact, Done) and _is_foul(fact)}
     )
-    for (seq, batch, fact), counts, after in told(game, records):
-        lines += writer.lines(seq, batch, round(fact.t - opened.t, 3), fact, counts, story, after)
-        story = after
+    history = History(game)
+    for seq, step in enumerate(history.walk(records), 1):
+        lines += writer.lines(seq, step, round(step.fact.t - opened.t, 3))
+    state = history.now.state
     return Sheet(
         game=game.name,
         version=opened.version,
@@ -116,8 +116,8 @@ def sheet_of(journal: Journal) -> Sheet:
         epoch=journal.meta.epoch if journal.meta else "",
         head=journal.head,
         lines=tuple(lines),
-        state=game.sheet(story.state),
-        over=game.over(story.state),
+        state=game.sheet(state),
+        over=game.over(state),
     )
 
 
@@ -145,37 +145,37 @@ class _Turns:
     """Tells which hide or turn a fact belongs to, and whose that is; they are numbered as in the record."""
 
     def __init__(self, game: Game[Any]) -> None:
-        self._course = Course(game)
-        self._so_far: list[tuple[int, Fact]] = []
+        self._course = Timeline[Course[Any]](Course(game), _played)
         self._sides: dict[int, str] = {}
 
     def of(self, batch: int, fact: Fact, before: Story) -> tuple[int, str]:
         """Take `fact`; return the number of its hide or turn (0 before the first), and whose it is."""
-        course, settled, turn = self._course, not self._course.open, self._course.turn
+        course = self._course.now
         side = next((str(course.sheet[key]) for key in SIDES if course.sheet.get(key)), "")
-        self._so_far.append((batch, fact))
+        number = self._course.add(batch, fact).turn
         if isinstance(fact, Undone):
-            self._course = Course(course.game)
-            for _, facts in effective(self._so_far):
-                for one in facts:
-                    self._play(one)
-            return turn, self._sides.get(turn, "")
-        self._play(fact)
-        number = course.turn
-        if number == turn and settled and not isinstance(fact, Done | StateSet) and before.phase in _UNDER_WAY:
+            return course.turn, self._sides.get(course.turn, "")
+        under_way = before.phase in _UNDER_WAY and not isinstance(fact, Done | StateSet)
+        if number == course.turn and not course.open and under_way:
             number += 1  # before the first action of it
-        if number > turn:
+        if number > course.turn:
             self._sides[number] = side
         return number, self._sides.get(number, "")
 
-    def _play(self, fact: Fact) -> None:
-        match fact:
-            case Done(action=action):
-                self._course.play(action)
-            case StateSet(sheet=sheet):
-                self._course.play({"do": SET, **sheet})
-            case _:
-                pass
+
+def _played(course: Course[Any], batch: int, fact: Fact) -> Course[Any]:
+    """Return the course after `fact`; the one before stays as it is, an undo may come back to it."""
+    del batch
+    match fact:
+        case Done(action=action):
+            pass
+        case StateSet(sheet=sheet):
+            action = {"do": SET, **sheet}
+        case _:
+            return course
+    after = copy(course)
+    after.play(action)
+    return after
 
 
 class _Writer:
@@ -191,10 +191,9 @@ class _Writer:
         self._called_in = 0
         self._turns = _Turns(game)
 
-    def lines(
-        self, seq: int, batch: int, t: float, fact: Fact, counts: bool, before: Story, after: Story
-    ) -> Iterator[Line]:
-        """Yield the line of a fact, if it has one."""
+    def lines(self, seq: int, step: Step[Story], t: float) -> Iterator[Line]:
+        """Yield the line of a record, if it has one; `t` is in seconds since the game was opened."""
+        batch, fact, counts, before, after = step
         turn, side = self._turns.of(batch, fact, before)
         if isinstance(fact, Question):
             self._asked = fact

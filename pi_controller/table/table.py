@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from itertools import chain
+import logging
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pi_controller.errors import JournalError, MatError
 from pi_controller.games import registry
-from pi_controller.referee.facts import Called, Fact, Opened, Undone
-from pi_controller.referee.judge import JudgeAction, JudgeReplace, JudgeUndo
+from pi_controller.referee.facts import Called, Fact, Opened, Question, Undone
+from pi_controller.referee.history import History
 from pi_controller.referee.seats import far
-from pi_controller.referee.telling import blank, tell_batch
-from pi_controller.table.command import Ruled, StaleError
-from pi_controller.table.fold import fold
+from pi_controller.table.command import Ruled, StaleError, UsedKeyError
 from pi_controller.table.view import View, view_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Generator, Mapping
 
     from pi_controller.games.base import Game
     from pi_controller.mat.events import MatEvent
@@ -26,6 +24,11 @@ if TYPE_CHECKING:
     from pi_controller.referee.story import Story
     from pi_controller.table.command import Command
     from pi_controller.table.journal import Journal
+
+log = logging.getLogger(__name__)
+
+PUZZLED = "puzzled"
+"""What the judge is asked where the referee has come to something that the rules do not allow."""
 
 
 class Decides(Protocol):
@@ -109,11 +112,12 @@ class Table:
         self.seats: Seats = seats
         self.far = False
         """Whether the hiders sit where B does: at the far edge of the mat, or before the other mat."""
-        self.story = blank(game)
         self.halted: JournalError | None = None
+        self._history = History(game)
         self._referee = referee
         self._view: View | None = None
-        self._keys: dict[str, int] = {}
+        self._puzzle = ""
+        self._keys: dict[tuple[str, str], tuple[Called, int]] = {}
         opened = journal.opened()
         options = dict(game.settings)
         if opened is None:
@@ -125,8 +129,12 @@ class Table:
                     "take the game that journalled_game() gives",
                 )
             self._fold()
-            self._keys = {fact.key: 0 for _, fact in journal.read() if isinstance(fact, Called) and fact.key}
-            self._write(referee.resume(self.story, t))
+            self._write(self._concluded(lambda: referee.resume(self.story, t), t))
+
+    @property
+    def story(self) -> Story:
+        """Where the game stands."""
+        return self._history.now
 
     @property
     def view(self) -> View:
@@ -156,11 +164,13 @@ class Table:
         if self.halted is not None:
             self._referee.sense(event)
             return []
-        return self._try(self._referee.decide(self.story, event))
+        return self._try(self._concluded(lambda: self._history.decided(event, self._referee.decide), event.t))
 
     def tick(self, t: float) -> list[Fact]:
-        """Let time pass to `t`; return the facts that follow."""
-        return [] if self.halted is not None else self._try(self._referee.tick(self.story, t))
+        """Let time pass to `t`; return the facts that follow. Never raises for the rules or the journal."""
+        if self.halted is not None:
+            return []
+        return self._try(self._concluded(lambda: self._referee.tick(self.story, t), t))
 
     def judge(self, call: JudgeCall, said: Command | None = None) -> list[Fact]:
         """Do as the judge says; return the facts that follow. `said` tells who says it.
@@ -170,7 +180,7 @@ class Table:
         """
         if self.halted is not None:
             raise self.halted
-        facts = self._replaced(call) if isinstance(call, JudgeReplace) else self._referee.decide(self.story, call)
+        facts = self._history.decided(call, self._referee.decide)
         if said is not None:
             facts = [said.called, *facts]
         facts = self._try(facts)
@@ -180,28 +190,18 @@ class Table:
             facts += self.tick(call.t)
         return facts
 
-    def _replaced(self, call: JudgeReplace) -> list[Fact]:
-        """Return what follows from an undo and an action in its place; both count, or neither.
-
-        What was itself put in the place of another goes with it: the other does not come back in between.
-        """
-        taken = {batch: fact.batch for batch, fact in self.journal.read() if isinstance(fact, Undone)}
-        mark = self.story.mark
-        while mark in taken:
-            mark = taken[mark]
-        undo = self._referee.decide(replace(self.story, mark=mark), JudgeUndo(call.t, call.reason))
-        records = chain(self.journal.read(), ((self.journal.batch + 1, fact) for fact in undo))
-        return undo + self._referee.decide(fold(self.game, records), JudgeAction(call.t, call.action))
-
     def command(self, command: Command) -> Ruled:
         """Do as somebody who is signed in says, once: journalled with who said it.
 
-        Said again with the same key it is told as done. Raises `StaleError` where the table has moved on from what the
-        one who says it saw, and what `judge` raises; then it does not count.
+        Said again by the same person with the same key it is told as done; another call under that key is a
+        `UsedKeyError`. Raises `StaleError` where the table has moved on from what the one who says it saw, and what
+        `judge` raises; then it does not count.
         """
-        done = self._keys.get(command.key)
-        if done is not None:
-            return Ruled(done, repeated=True)
+        called, (before, seq) = command.called, self._keys.get((command.actor, command.key), (None, 0))
+        if before is not None:
+            if (before.call, before.digest or called.digest) != (called.call, called.digest):
+                raise UsedKeyError("that key was used for another command", "give each command a key of its own")
+            return Ruled(seq, repeated=True)
         if command.expect is not None and command.expect != self.story.stand:
             raise StaleError("the table has moved on since this screen was drawn", "look again: it is up to date now")
         self.judge(command.call, command)
@@ -214,13 +214,29 @@ class Table:
         try:
             self.journal.reopen()
             self._fold()
-            self._write(self._referee.catch_up(self.story, t, "the journal could not be written"))
+            why = "the journal could not be written"
+            self._write(self._concluded(lambda: self._referee.catch_up(self.story, t, why), t))
         except JournalError as error:
             self._halt(error)
             return False
         self.halted = None
         self._view = None
         return True
+
+    def _concluded(self, conclude: Callable[[], list[Fact]], t: float) -> list[Fact]:
+        """Return what the referee concludes. Where the rules do not allow that, it is logged and the judge is asked."""
+        try:
+            facts = conclude()
+        except MatError as error:
+            if self._puzzle != error.what:  # time passes again and again
+                self._puzzle = error.what
+                log.exception("the referee cannot go on: %s", error.what)
+            story = self.story
+            asked = story.question is not None or story.phase == "over" or PUZZLED in story.waived
+            return [] if asked else [Question(t, PUZZLED, ("play_on",))]
+        if facts:
+            self._puzzle = ""
+        return facts
 
     def _try(self, facts: list[Fact]) -> list[Fact]:
         try:
@@ -234,16 +250,23 @@ class Table:
         if not facts:
             return
         batch = self.journal.append(facts)
-        self._keys |= {fact.key: self.journal.seq for fact in facts if isinstance(fact, Called) and fact.key}
-        if any(isinstance(fact, Undone) for fact in facts):
-            self._fold()
-        else:
-            self.story = tell_batch(self.game, self.story, batch, facts)
+        with self._by_rules():
+            self._history.append(facts, batch)
+        self._note_keys(facts, self.journal.seq)
         self._told()
 
     def _fold(self) -> None:
+        """Tell the history from what is in the journal."""
+        self._history = History(self.game)
+        with self._by_rules():
+            for step in self._history.walk(self.journal.read()):
+                self._note_keys([step.fact], 0)
+        self._told()
+
+    @contextmanager
+    def _by_rules(self) -> Generator[None]:
         try:
-            self.story = fold(self.game, self.journal.read())
+            yield
         except JournalError:
             raise
         except MatError as error:
@@ -251,7 +274,11 @@ class Table:
                 f"journal {self.journal.path.name} does not follow the rules of {self.game.name}: {error.what}",
                 "it was written by other rules: begin a new journal",
             ) from error
-        self._told()
+
+    def _note_keys(self, facts: list[Fact], seq: int) -> None:
+        for fact in facts:
+            if isinstance(fact, Called) and fact.key:
+                self._keys.setdefault((fact.actor, fact.key), (fact, seq))
 
     def _told(self) -> None:
         """The story is another: see whether the hiders are."""

@@ -18,11 +18,10 @@ import msgspec
 from pi_controller.arguments import Parser
 from pi_controller.errors import MatError
 from pi_controller.games import registry
-from pi_controller.referee.facts import Opened, Undone
-from pi_controller.referee.telling import blank, tell_batch
+from pi_controller.referee.facts import Opened
+from pi_controller.referee.history import History
 from pi_controller.table import journal_file as file
 from pi_controller.table.chain import SHORT, Row, follow, genesis
-from pi_controller.table.fold import fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -70,7 +69,6 @@ class Follows:
         self.head = genesis(epoch) if epoch else ""
         self.opened: Opened | None = None
         self._by_rules = by_rules
-        self._so_far: list[tuple[int, Fact]] = []
 
     def take(self, row: Row, *, stated: bool = True) -> str:
         """Take `row`, or return why it does not follow. Without `stated` the hash it states may be any."""
@@ -105,12 +103,8 @@ class Follows:
                 game = registry.game(fact.game, fact.options)
                 if game.version != fact.version:
                     return f"it is a game of {fact.game} {fact.version}, and the rules here are {game.version}"
-                self._game, self._story, self.opened = game, blank(game), fact
-            self._so_far.append((batch, fact))  # where it is refused no more is taken
-            if isinstance(fact, Undone):
-                self._story = fold(self._game, self._so_far)
-            else:
-                self._story = tell_batch(self._game, self._story, batch, (fact,))
+                self._history, self.opened = History(game), fact
+            self._history.add(batch, fact)
         except MatError as error:
             return f"the rules do not allow it: {error.what}"
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, AssertionError) as error:

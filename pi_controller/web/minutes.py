@@ -6,6 +6,7 @@ fact is (`referee.facts`).
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -35,16 +36,18 @@ from pi_controller.referee.facts import (
     Undone,
     Void,
 )
+from pi_controller.referee.history import counted
 from pi_controller.show import phrases
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.names import inline
 from pi_controller.show.words import plain
 from pi_controller.table import journal_file
-from pi_controller.table.fold import Batch, batches, undone
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
+
+    from pi_controller.referee.history import Counted
 
 LAST = 20
 _LOOKED_AT = 400
@@ -100,7 +103,7 @@ def kept(
         raise journal_file.wrong(path, "a record cannot be read") from error
     told = lines(records, game, teams, language, rows[0].seq if rows else 1)
     marked = [fact for batch, fact in records if batch == mark]
-    taken = _batch((mark, tuple(marked)), 0, game, teams, language, gone=False)
+    taken = list(_batch(list(enumerate(counted([(mark, fact) for fact in marked]))), game, teams, language))
     done = next((fact for fact in reversed(marked) if isinstance(fact, Done)), None)
     undo = _said(done, game, teams, language) if done else taken[-1].text if taken else ""
     return Minutes(tuple(told[-LAST:]), undo, dict(done.action) if done else None)
@@ -110,33 +113,30 @@ def lines(
     records: list[tuple[int, Fact]], game: str, teams: Mapping[str, str], language: str = "en", first: int = 1
 ) -> list[Line]:
     """Return what `records` tell, each with its number from `first` on."""
-    told = list(batches(records))
-    gone = undone(told)
     out: list[Line] = []
-    seq = first
-    for batch in told:
-        out += _batch(batch, seq, game, teams, language, gone=batch[0] in gone)
-        seq += len(batch[1])
+    for _, batch in groupby(enumerate(counted(records), first), key=lambda one: one[1].batch):
+        out += _batch(list(batch), game, teams, language)
     return out
 
 
-def _batch(batch: Batch, seq: int, game: str, teams: Mapping[str, str], language: str, *, gone: bool) -> list[Line]:
-    _, facts = batch
+def _batch(records: list[tuple[int, Counted]], game: str, teams: Mapping[str, str], language: str) -> Iterator[Line]:
+    """Yield the lines of one batch's numbered records."""
     text = catalogue(language).gettext
-    called = next((fact for fact in facts if isinstance(fact, Called)), None)
-    out: list[Line] = []
-    for n, fact in enumerate(facts):
+    called = next(((seq, fact, counts) for seq, (_, fact, counts) in records if isinstance(fact, Called)), None)
+    silent = True
+    for seq, (_, fact, counts) in records:
         said = _said(fact, game, teams, language)
         if said:
             by = str(getattr(fact, "by", ""))
             source = by if by in _BY else ""
             told = source or ("table" if isinstance(fact, _OF_THE_TABLE) else "sensor")
-            who = called.actor if called and source in ("", "judge") else text(_BY[told])
-            out.append(Line(seq + n, fact.t, who, said, gone and not isinstance(fact, Undone)))
-    if called is not None and not out:
-        said = text(_CALLED.get(called.call, plain(called.call)))
-        out.append(Line(seq, called.t, called.actor, said, gone))
-    return out
+            who = called[1].actor if called and source in ("", "judge") else text(_BY[told])
+            silent = False
+            yield Line(seq, fact.t, who, said, not counts)
+    if called is not None and silent:
+        seq, fact, counts = called
+        said = text(_CALLED.get(fact.call, plain(fact.call)))
+        yield Line(seq, fact.t, fact.actor, said, not counts)
 
 
 def _played(game: str, action: Mapping[str, Any], teams: Mapping[str, str], language: str) -> str:

@@ -14,12 +14,12 @@ from rich.progress import Progress
 
 from pi_controller.games import registry
 from pi_controller.referee.facts import Done
+from pi_controller.referee.history import effective
 from pi_controller.sim.elsewhere import Elsewhere, TableDiedError
 from pi_controller.sim.lockstep import TICK_S, LockStep
 from pi_controller.sim.mat import SimMat
 from pi_controller.sim.players import Players
 from pi_controller.sim.truth import foretell
-from pi_controller.table.fold import effective
 from pi_controller.table.journal import Journal
 
 SETTINGS = """
@@ -48,7 +48,7 @@ def play(seed, kills, points, folder):
             side.close()
     game = registry.game("dakota", {"points": str(points)})
     with Journal(Path(folder) / "j.sqlite", read_only=True) as journal:
-        done = [fact.action for _, batch in effective(journal.read()) for fact in batch if isinstance(fact, Done)]
+        done = [fact.action for _, fact in effective(journal.read()) if isinstance(fact, Done)]
     return phases, done, [action for _, action in foretell(seed, game).actions()]
 
 

@@ -10,13 +10,13 @@ from pi_controller.drivers.serial_port import SerialPort
 from pi_controller.games import registry
 from pi_controller.mat.feel import Feel
 from pi_controller.referee.facts import LinkSeen
+from pi_controller.referee.history import effective
 from pi_controller.referee.referee import Referee
 from pi_controller.sim.lockstep import TICK_S
 from pi_controller.sim.mat import SimMat
 from pi_controller.sim.players import Players
 from pi_controller.sim.script import Mischief
 from pi_controller.sim.simulation import Simulation
-from pi_controller.table.fold import effective
 from pi_controller.table.journal import Journal
 from pi_controller.table.table import Table
 
@@ -57,7 +57,7 @@ def test_a_game_on_two_mats(tmp_path):
             t += TICK_S
             daemon.step(t)
         daemon.close()
-        facts = [fact for _, batch in effective(journal.read()) for fact in batch]
+        facts = [fact for _, fact in effective(journal.read())]
         assert table.view.winner
         assert players.compare(facts, game) == []
         assert table.view.hide > 5

@@ -7,11 +7,11 @@ from pathlib import Path
 from watching import Watcher
 
 from pi_controller.games import registry
+from pi_controller.referee.history import effective
 from pi_controller.sim.cable import Cable
 from pi_controller.sim.elsewhere import Elsewhere
 from pi_controller.sim.lockstep import TICK_S, LockStep
 from pi_controller.sim.players import Players
-from pi_controller.table.fold import effective
 from pi_controller.table.journal import Journal
 
 NAME = "the daemon is stopped (SIGSTOP), 60 s"
@@ -58,7 +58,7 @@ def run(seed, folder, seconds=60.0):
             side.close()
     with Journal(Path(folder) / "j.sqlite", read_only=True) as journal:
         records = list(journal.read())
-    facts = (fact for _, batch in effective(records) for fact in batch)
+    facts = (fact for _, fact in effective(records))
     wrong = players.compare(facts, game)
     return watcher.outcome(NAME, records, players.truth, game, wrong=wrong, note=f"{piled} bytes had piled up")
 

@@ -18,10 +18,10 @@ from pi_controller.link.source import listening
 from pi_controller.mat.events import Blind, HandIn, HandOut, Strike
 from pi_controller.mat.feel import Feel
 from pi_controller.mat.strikes import StrikeDetector
+from pi_controller.referee.history import effective
 from pi_controller.referee.referee import Referee
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.sim.players import Players
-from pi_controller.table.fold import effective
 from pi_controller.table.journal import Journal
 from pi_controller.table.table import Table
 
@@ -252,7 +252,7 @@ def test_a_game_is_played_on_the_pins_and_the_judge_confirms_the_beads(tmp_path)
             world.advance(0.032)
             daemon.step(world.t)
             players.watch(table.view)
-        facts = [fact for _, batch in effective(journal.read()) for fact in batch]
+        facts = [fact for _, fact in effective(journal.read())]
         wrong = players.compare(facts, game)
         daemon.close()
     kinds = [fact.__struct_config__.tag for fact in facts]

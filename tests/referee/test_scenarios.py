@@ -17,10 +17,10 @@ from pi_controller.games.registry import game
 from pi_controller.mat.events import Bead, Beads, Blind, Button, HandIn, HandOut, Link, SensorFault, Sensors, Strike
 from pi_controller.record.forms import spoken
 from pi_controller.referee.facts import Done, FoulSeen, Lifted, Notice, Question, Reveal, Withdrawn
+from pi_controller.referee.history import fold
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
 from pi_controller.referee.referees import referee_for
 from pi_controller.referee.settings import RefereeSettings
-from pi_controller.table.fold import fold
 from pi_controller.table.journal import Journal
 from pi_controller.table.table import Table
 

@@ -7,8 +7,8 @@ from test_scenarios import SCENARIOS, Scene, steps, told
 from pi_controller.errors import MatError
 from pi_controller.mat.events import Sensors
 from pi_controller.referee.facts import Fact, Opened
+from pi_controller.referee.history import History
 from pi_controller.referee.stream import Pipe
-from pi_controller.referee.telling import blank
 
 AT_A_TABLE = Opened
 """What only a table says: a pipe has no journal to begin."""
@@ -21,7 +21,7 @@ class Piped(Scene):
         super().sit()
         self.out = []
         self.pipe = Pipe(self.game, self.referee(), self.out.append)
-        self.pipe.story = blank(self.game)  # a story says itself when its board is there
+        self.pipe.history = History(self.game)  # a story says itself when its board is there
         for name in ("mat_event", "judge", "tick"):
             setattr(self.table, name, self.and_the_pipe(getattr(self.table, name)))
 

@@ -8,11 +8,11 @@ from pi_controller.errors import MatError
 from pi_controller.games.registry import game
 from pi_controller.mat.events import Bead, Beads, Blind, Button, HandIn, HandOut, Link, Strike
 from pi_controller.referee.facts import Commit, Reveal, Undone, Void
+from pi_controller.referee.history import effective, fold
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
 from pi_controller.referee.opening import check
 from pi_controller.referee.referee import Referee
 from pi_controller.referee.settings import RefereeSettings
-from pi_controller.table.fold import effective, fold
 from pi_controller.table.table import Table
 from pi_controller.table.view import View
 
@@ -128,19 +128,18 @@ def test_any_order(memory_journal, given_steps):
 def every_seal_is_opened_or_withdrawn(journal, story):
     """Of what counts, each commitment is followed by its own reveal or a withdrawal, or it is the one that stands."""
     sealed = None
-    for _, facts in effective(journal.read()):
-        for fact in facts:
-            match fact:
-                case Commit():
-                    assert sealed is None
-                    sealed = fact
-                case Reveal(hide=hide, pad=pad, nonce=nonce):
-                    assert check(sealed.hash, "dakota", hide, pad, nonce)
-                    sealed = None
-                case Void():
-                    sealed = None
-                case _:
-                    pass
+    for _, fact in effective(journal.read()):
+        match fact:
+            case Commit():
+                assert sealed is None
+                sealed = fact
+            case Reveal(hide=hide, pad=pad, nonce=nonce):
+                assert check(sealed.hash, "dakota", hide, pad, nonce)
+                sealed = None
+            case Void():
+                sealed = None
+            case _:
+                pass
     assert (sealed.hash if sealed else None) == story.commit
 
 

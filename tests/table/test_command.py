@@ -6,11 +6,12 @@ from pi_controller.errors import MatError
 from pi_controller.games import registry
 from pi_controller.games.base import IllegalActionError, InvalidActionError
 from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
-from pi_controller.referee.facts import Called, Done, ProtestRuled, Undone
+from pi_controller.referee.facts import Called, ClockSet, Done, ProtestRuled, Undone
 from pi_controller.referee.judge import (
     JudgeAction,
     JudgeClock,
     JudgeHidden,
+    JudgeHideAgain,
     JudgeProtest,
     JudgeReplace,
     JudgeRuling,
@@ -19,7 +20,7 @@ from pi_controller.referee.judge import (
 )
 from pi_controller.referee.referee import Referee
 from pi_controller.referee.settings import RefereeSettings
-from pi_controller.table.command import Command, StaleError
+from pi_controller.table.command import Command, StaleError, UsedKeyError
 from pi_controller.table.table import Table
 
 
@@ -74,8 +75,34 @@ def test_said_twice_it_counts_once_also_after_a_restart(sitting):
     assert sitting.say(JudgeAction, {"do": "hit", "found": False}, key="one").repeated
     assert len(sitting.facts(Done)) == 2
     again = Table(sitting.journal, sitting.game, {}, Referee(sitting.game, None, bytes), 100.0)
-    assert again.command(Command(JudgeAction(101.0, {"do": "hit", "found": True}), "Bo", "judge", "one")).repeated
+    assert again.command(Command(JudgeAction(101.0, {"do": "hit", "found": False}), "Ann", "judge", "one")).repeated
     assert again.story.owed == "second"
+
+
+def test_two_judges_may_use_the_same_key(sitting):
+    sitting.say(JudgeAction, {"do": "hit", "found": False}, key="one")
+    told = sitting.table.command(Command(JudgeAction(9.0, {"do": "hit", "found": True}), "Bo", "judge", "one"))
+    assert not told.repeated
+    assert len(sitting.facts(Done)) == 3
+
+
+def test_another_call_under_the_same_key_is_refused(sitting):
+    sitting.say(JudgeAction, {"do": "hit", "found": False}, key="one")
+    again = Table(sitting.journal, sitting.game, {}, Referee(sitting.game, None, bytes), 100.0)
+    seq = sitting.journal.seq
+    for table in (sitting.table, again):
+        for call in (JudgeAction(101.0, {"do": "hit", "found": True}), JudgeUndo(101.0)):
+            with pytest.raises(UsedKeyError, match="another command"):
+                table.command(Command(call, "Ann", "judge", "one"))
+    assert sitting.journal.seq == seq
+
+
+def test_the_keys_of_an_older_journal_are_known_by_what_was_said(sitting):
+    sitting.journal.append([Called(5.0, "Ann", "judge", "clock", "old"), ClockSet(5.0, running=False)])
+    again = Table(sitting.journal, sitting.game, {}, Referee(sitting.game, None, bytes), 100.0)
+    assert again.command(Command(JudgeClock(101.0, running=False), "Ann", "judge", "old")).repeated
+    with pytest.raises(UsedKeyError):
+        again.command(Command(JudgeUndo(101.0), "Ann", "judge", "old"))
 
 
 def test_an_old_picture_commands_nothing(sitting):
@@ -191,3 +218,16 @@ def test_a_stopped_clock_calls_no_time(memory_journal):
     sitting.table.tick(sitting.t)
     (late,) = [fact for fact in sitting.facts(Done) if fact.by == "clock"]
     assert late.action["kind"] == "time"
+
+
+def test_a_replacement_that_is_refused_leaves_the_seal(sitting):
+    sitting.feel(Link, up=True)
+    sitting.feel(HandIn, 1)
+    sitting.say(JudgeHideAgain)
+    sitting.hide(2)
+    seal = sitting.table.view.commit
+    assert seal
+    with pytest.raises(InvalidActionError):
+        sitting.say(JudgeReplace, {"do": "hit", "found": 7})
+    sitting.feel(Link, up=True, why="still there")
+    assert sitting.table.view.commit == seal

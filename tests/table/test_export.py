@@ -18,6 +18,7 @@ from pi_controller.record.course import SET
 from pi_controller.record.reading import read
 from pi_controller.record.writing import begun
 from pi_controller.referee.facts import FoulSeen, Opened
+from pi_controller.referee.history import fold
 from pi_controller.referee.judge import (
     JudgeAction,
     JudgeClock,
@@ -31,7 +32,6 @@ from pi_controller.referee.judge import (
 )
 from pi_controller.referee.referees import referee_for
 from pi_controller.table.export import BROWSERS, ExportError, as_json
-from pi_controller.table.fold import fold
 from pi_controller.table.journal import Journal
 from pi_controller.table.printed import page, plain
 from pi_controller.table.record import kept_in

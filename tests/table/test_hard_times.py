@@ -11,10 +11,10 @@ from pi_controller import run
 from pi_controller.games.registry import game
 from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Strike
 from pi_controller.referee.facts import Done
+from pi_controller.referee.history import fold
 from pi_controller.referee.judge import JudgeAction
 from pi_controller.referee.referees import referee_for
 from pi_controller.referee.settings import RefereeSettings
-from pi_controller.table.fold import fold
 from pi_controller.table.journal import Journal
 from pi_controller.table.table import Table
 from pi_controller.table.verify import verdict

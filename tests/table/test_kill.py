@@ -4,9 +4,9 @@ import random
 
 from pi_controller.games.registry import game
 from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
+from pi_controller.referee.history import fold
 from pi_controller.referee.judge import JudgeAnswer
 from pi_controller.referee.referee import Referee
-from pi_controller.table.fold import fold
 from pi_controller.table.table import Table
 
 PLAN = random.Random(11)

@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -158,3 +159,61 @@ def test_killed_at_any_line_one_whole_journal_is_left(old):
         assert verdict(left).whole
         assert plain(left.with_name("table.v1.sqlite")) == rows
     assert seen == {1, 2}
+
+
+OLD_TRIGGER = """\
+CREATE TRIGGER facts_follow BEFORE INSERT ON facts
+WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM facts)
+  OR NEW.batch < (SELECT coalesce(max(batch), 1) FROM facts)
+BEGIN SELECT RAISE(ABORT, 'the journal is append only'); END"""
+
+
+def trigger(path):
+    with closing(sqlite3.connect(path)) as db:
+        return db.execute("SELECT sql FROM sqlite_master WHERE name = 'facts_follow'").fetchone()[0]
+
+
+def test_an_older_journal_of_this_version_gets_the_trigger_that_reads_one_record(tmp_path, play_on):
+    path, fresh = tmp_path / "older.sqlite", tmp_path / "fresh.sqlite"
+    with Journal(path) as journal:
+        play_on(journal, 6)
+        head = journal.head
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("DROP TRIGGER facts_follow")
+        db.execute(OLD_TRIGGER)
+    before = path.read_bytes()
+    with Journal(path, read_only=True) as journal:
+        assert journal.head == head
+    assert path.read_bytes() == before, "who only looks changes nothing"
+    with Journal(path) as journal, Journal(fresh):
+        assert journal.head == head
+        journal.append([LinkSeen(5000.0, up=True)])
+    assert trigger(path) == trigger(fresh) != OLD_TRIGGER
+    assert verdict(path).whole
+
+
+def test_an_append_reads_no_more_of_a_long_journal(tmp_path):
+    """The steps of SQLite's machine for one append are as many after 60 records as after 600."""
+    steps = []
+    with Journal(tmp_path / "game.sqlite") as journal:
+        for _ in range(2):
+            while journal.seq < 60 * 10 ** len(steps):
+                journal.append([LinkSeen(1.0, up=True)] * 20)
+            count = []
+            journal._open_db().set_progress_handler(partial(count.append, 1), 1)
+            journal.append([LinkSeen(1.0, up=True)])
+            journal._open_db().set_progress_handler(None, 0)
+            steps.append(len(count))
+    assert steps[0] > 10
+    assert steps[1] < steps[0] + 10
+
+
+@pytest.mark.parametrize(("seq", "batch"), [(3, 2), (1, 3), (2, 1), (None, 2), (-1, 2)])
+def test_what_does_not_follow_is_refused_by_the_file_itself(tmp_path, seq, batch):
+    with Journal(tmp_path / "game.sqlite") as journal:
+        journal.append([])
+        journal.append([LinkSeen(1.0, up=True)])
+        (first,) = journal.rows()
+        assert (first.seq, first.batch) == (1, 2)
+        with pytest.raises(sqlite3.IntegrityError, match="append only"):
+            journal._open_db().execute("INSERT INTO facts VALUES (?, ?, 1.0, 'link', '{}', '')", (seq, batch))

@@ -15,9 +15,9 @@ from pi_controller.games.base import IllegalActionError
 from pi_controller.mat.events import Button, Link, Strike
 from pi_controller.record.forms import spoken
 from pi_controller.referee.facts import Done, Undone
+from pi_controller.referee.history import fold
 from pi_controller.referee.referees import referee_for
 from pi_controller.referee.story import HAMPA_APENA
-from pi_controller.table.fold import fold
 from pi_controller.table.journal import Journal
 from pi_controller.table.table import Table, journalled_game
 from pi_controller.table.view import View

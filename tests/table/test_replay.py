@@ -12,6 +12,7 @@ from pi_controller.games.registry import game
 from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
 from pi_controller.record.model import RecordError
 from pi_controller.referee.facts import Ready
+from pi_controller.referee.history import fold
 from pi_controller.referee.judge import (
     JudgeAction,
     JudgeAnswer,
@@ -27,7 +28,6 @@ from pi_controller.referee.referee import Referee
 from pi_controller.referee.referees import referee_for
 from pi_controller.referee.story import HAMPA_APENA
 from pi_controller.table.command import Command
-from pi_controller.table.fold import fold
 from pi_controller.table.journal import Journal
 from pi_controller.table.replay import main
 from pi_controller.table.table import Table

@@ -8,10 +8,10 @@ from pi_controller.games.base import IllegalActionError
 from pi_controller.games.registry import game
 from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
 from pi_controller.referee.facts import Opened
+from pi_controller.referee.history import fold
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeUndo
 from pi_controller.referee.opening import check
 from pi_controller.referee.referee import Referee
-from pi_controller.table.fold import fold
 from pi_controller.table.journal import Journal
 from pi_controller.table.table import Table, journalled_game
 from pi_controller.table.view import View

@@ -117,6 +117,7 @@ def test_a_command_counts_once_and_only_on_what_was_seen(house):
         assert first == {"ok": True, "seq": house.table.journal.seq, "repeated": False, "stand": first["stand"]}
         again = say(web, "the-toss", "action", seen, action=TOSS).json()
         assert (again["repeated"], again["seq"]) == (True, first["seq"])
+        assert "another command" in error(say(web, "the-toss", "undo"), 409, "key")["what"]
         told = error(say(web, "late-one", "action", seen, action=MISS), 409, "stale")
         assert "moved on" in told["what"]
         assert state(web)["view"]["stand"] == first["stand"]

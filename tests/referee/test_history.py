@@ -1,0 +1,220 @@
+"""What was undone does not count; an undo that was itself taken back does nothing."""
+
+import random
+
+import pytest
+
+from pi_controller.errors import MatError
+from pi_controller.games.base import IllegalActionError
+from pi_controller.games.registry import game
+from pi_controller.mat.events import Button, Link
+from pi_controller.referee import history as history_module
+from pi_controller.referee.facts import LASTING, Done, HandPass, LinkSeen, Opened, Shown, Undone
+from pi_controller.referee.history import History, counted, effective, fold
+from pi_controller.referee.judge import (
+    JudgeAction,
+    JudgeClock,
+    JudgeHidden,
+    JudgeHideAgain,
+    JudgeReplace,
+    JudgeSet,
+    JudgeUndo,
+)
+from pi_controller.referee.referee import Referee
+from pi_controller.referee.telling import blank, tell_batch
+
+DAKOTA = game("dakota")
+
+
+def numbered(*batches_of_facts):
+    return [(n, fact) for n, facts in enumerate(batches_of_facts, 1) for fact in facts]
+
+
+def hit(found, pad=None):
+    return Done(0.0, {"do": "hit", "found": found, **({"pad": pad} if pad else {})}, (), "judge")
+
+
+TOSS = Done(0.0, {"do": "toss", "winner": "A"}, (), "judge")
+OPENED = Opened(0.0, "dakota", "1", "", {}, {"A": "Red", "B": "Blue"})
+
+
+def test_nothing_folds_to_the_opening():
+    assert fold(DAKOTA, []) == blank(DAKOTA)
+
+
+@pytest.mark.parametrize(
+    ("undos", "gone"),
+    [
+        ({}, set()),
+        ({5: 4}, {4}),
+        ({5: 2}, {2, 3, 4}),
+        ({5: 4, 6: 3}, {3, 4, 5}),
+        ({4: 3, 5: 4}, {4}),  # the undo in 4 is taken back: 3 counts again
+        ({4: 3, 5: 4, 6: 5}, {3, 5}),  # and that one too
+        ({4: 3, 6: 2}, {2, 3, 4, 5}),
+    ],
+)
+def test_which_batches_count(undos, gone):
+    records = [(n, Undone(0.0, undos[n]) if n in undos else HandPass(0.0, 1)) for n in range(1, 8)]
+    assert {batch for batch, _, counts in counted(records) if not counts} == gone
+
+
+def test_a_second_thought_about_a_hit():
+    story = fold(DAKOTA, numbered([OPENED], [TOSS], [hit(True, 2)], [Undone(0.0, 3)], [hit(False, 3)]))
+    assert [(h.pad, h.found) for h in story.hits] == [(3, False)]
+    assert DAKOTA.sheet(story.state)["owed"] == "second"
+    assert story.mark == 5
+
+
+def test_the_link_is_as_it_is_whatever_is_undone():
+    story = fold(
+        DAKOTA,
+        numbered([OPENED], [LinkSeen(0.0, up=True)], [TOSS], [LinkSeen(1.0, up=False, why="gone")], [Undone(2.0, 3)]),
+    )
+    assert (story.phase, story.link, story.link_why) == ("toss", False, "gone")
+
+
+def test_the_hands_taken_back_are_in_doubt():
+    records = numbered([OPENED], [TOSS], [hit(True)], [Shown(0.0)], [HandPass(0.0, 1)], [Undone(0.0, 3, hide=2)])
+    story = fold(DAKOTA, records)
+    assert (story.hide, story.doubt, story.passes) == (1, 2, ())
+
+
+def test_what_does_not_follow_the_rules_is_not_swallowed():
+    with pytest.raises(IllegalActionError):
+        fold(DAKOTA, numbered([OPENED], [TOSS], [TOSS]))
+
+
+def test_stories_are_values():
+    records = numbered([OPENED], [TOSS], [hit(False, 1)])
+    assert fold(DAKOTA, records) == fold(game("dakota"), records)
+    assert len({fold(DAKOTA, records), fold(DAKOTA, records), blank(DAKOTA)}) == 2
+
+
+def test_effective_keeps_order_and_numbers():
+    records = numbered([OPENED], [TOSS], [hit(True)], [Undone(0.0, 3)], [hit(False)])
+    assert [number for number, _ in effective(records)] == [1, 2, 4, 5]
+
+
+def naive(records):
+    """Fold from nothing, as slowly as it can be done: the batches that count, and what lasts of the others."""
+    batches = {}
+    for batch, fact in records:
+        batches.setdefault(batch, []).append(fact)
+    gone, until = set(), None
+    for batch in sorted(batches, reverse=True):
+        if until is not None and batch >= until:
+            gone.add(batch)
+            continue
+        for fact in batches[batch]:
+            if isinstance(fact, Undone):
+                until = fact.batch if fact.batch < batch else until
+    story = blank(DAKOTA)
+    for batch, facts in batches.items():
+        story = tell_batch(
+            DAKOTA, story, batch, [fact for fact in facts if batch not in gone or isinstance(fact, LASTING)]
+        )
+    return story, gone
+
+
+class Judge:
+    """One who does anything the rules allow, by way of a referee."""
+
+    def __init__(self, chance):
+        self.chance, self.history, self.records, self.t = chance, History(DAKOTA), [], 0.0
+        self.referee = Referee(DAKOTA, None, bytes)
+
+    def write(self, facts):
+        batch = self.history.batch + 1
+        assert self.history.after(facts) == self.history.append(facts)
+        self.records += [(batch, fact) for fact in facts]
+
+    def call(self):
+        action = self.chance.choice(DAKOTA.legal_actions(self.history.now.state) or [{"do": "hit", "found": True}])
+        reason = self.chance.choice(["", "misread"])
+        sheet = DAKOTA.sheet(self.history.now.state)
+        return self.chance.choice(
+            [
+                *[JudgeAction(self.t, action)] * 6,
+                *[JudgeReplace(self.t, action, reason)] * 2,
+                *[JudgeUndo(self.t, reason)] * 2,
+                JudgeSet(self.t, {**sheet, "short": {"A": 1, "B": 1}}, "counted again"),
+                JudgeHidden(self.t),
+                JudgeHideAgain(self.t),
+                JudgeClock(self.t, running=self.history.now.paused is not None),
+                Link(self.t, self.chance.random() < 0.5, self.chance.choice(["", "gone"])),
+                Button(self.t, "ready"),
+            ]
+        )
+
+    def step(self):
+        self.t += 1.0
+        if self.history.batch > 2 and self.chance.random() < 0.1:  # no judge can say this: any batch, also an undo
+            self.write([Undone(self.t, self.chance.randint(2, self.history.batch), hide=1)])
+            return
+        try:
+            self.write(self.history.decided(self.call(), self.referee.decide))
+        except MatError:
+            assert self.history.now == naive(self.records)[0]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_it_is_as_folded_from_nothing_after_every_step(seed):
+    judge = Judge(random.Random(seed))
+    judge.write([OPENED])
+    stories = []
+    for _ in range(40):
+        judge.step()
+        story, gone = naive(judge.records)
+        assert judge.history.now == story
+        assert {batch for batch, fact, counts in counted(judge.records) if not counts} <= gone
+        stories.append(story)
+    again = History(DAKOTA)
+    steps = list(again.walk(judge.records))
+    assert again.now == judge.history.now == fold(DAKOTA, judge.records)
+    assert [step.after for step in steps[:-1]] == [step.before for step in steps[1:]]
+    assert {step.batch for step in steps if not step.counts} <= gone
+    assert all(step.counts == (step.batch not in gone) for step in steps if not isinstance(step.fact, LASTING))
+    assert len(set(stories)) > 10
+
+
+def test_what_lasts_counts_though_its_batch_was_taken_back():
+    records = numbered([OPENED], [TOSS], [LinkSeen(1.0, up=True), HandPass(1.0, 1)], [Undone(2.0, 2)])
+    assert [counts for _, _, counts in counted(records)] == [True, False, True, False, True]
+
+
+def test_an_undo_of_its_own_batch_or_a_later_one_takes_nothing_back():
+    for batch in (3, 4, 9):
+        story = fold(DAKOTA, numbered([OPENED], [TOSS], [Undone(1.0, batch)]))
+        assert (story.phase, story.by_hand) == ("hide", True)
+
+
+def test_what_no_longer_counts_need_not_follow_the_rules():
+    """An action that the rules once allowed, and that was taken back, does not stand in the way of the rest."""
+    records = numbered([OPENED], [TOSS], [TOSS], [Undone(1.0, 3)], [hit(True)])
+    assert fold(DAKOTA, records).phase == "show"
+
+
+def test_a_fact_that_is_refused_changes_nothing():
+    history = History(DAKOTA)
+    history.append([OPENED])
+    with pytest.raises(IllegalActionError):
+        history.add(2, hit(True))
+    assert (history.batch, history.now) == (1, fold(DAKOTA, numbered([OPENED])))
+    history.append([TOSS])
+    assert (history.batch, history.now.phase, history.now.mark) == (2, "hide", 2)
+
+
+def test_an_undo_costs_the_same_in_a_long_history(monkeypatch):
+    told = []
+    whole = history_module.tell_batch
+    monkeypatch.setattr(history_module, "tell_batch", lambda *args: told.append(1) or whole(*args))
+    for length in (10, 1000):
+        history = History(DAKOTA)
+        history.append([OPENED])
+        history.append([TOSS])
+        for n in range(length):
+            history.append([HandPass(1.0 * n, 1)])
+        told.clear()
+        history.append([Undone(5.0, 2)])
+        assert len(told) == 1

@@ -1,0 +1,64 @@
+"""What the rules do not allow never ends the table: it is logged, the judge is asked, and the table goes on."""
+
+import logging
+
+import pytest
+
+from pi_controller.games.base import IllegalActionError
+from pi_controller.games.registry import game, names
+from pi_controller.mat.events import Strike
+from pi_controller.referee.facts import Question
+from pi_controller.referee.judge import JudgeAction, JudgeAnswer
+from pi_controller.referee.referees import referee_for
+from pi_controller.referee.settings import RefereeSettings
+from pi_controller.show import phrases
+from pi_controller.table.table import PUZZLED, Table
+
+BEGIN = {
+    "dakota": {"do": "toss", "winner": "A"},
+    "ojibwe": {"do": "toss", "winner": "A"},
+    "slahal": {"do": "duel", "A": True, "B": False},
+    "plum_stone": {"do": "lot", "first": "A"},
+}
+
+
+def refuse(*args):
+    raise IllegalActionError("the clock has no say now")
+
+
+@pytest.fixture(params=names())
+def table(request, memory_journal):
+    rules = game(request.param)
+    return Table(memory_journal(), rules, {}, referee_for(rules, None, bytes))
+
+
+@pytest.mark.parametrize("what", ["_overdue", "_felt"])
+def test_it_is_logged_once_asked_once_and_goes_on(table, what, monkeypatch, caplog):
+    if begin := BEGIN.get(table.game.name):
+        table.judge(JudgeAction(1.0, begin))
+    referee = table._referee
+    monkeypatch.setattr(referee, what, refuse)
+    monkeypatch.setattr(referee, "_due", lambda story: 0.0 if story.question is None else None)
+
+    def again(t):
+        return table.tick(t) if what == "_overdue" else table.mat_event(Strike(t, (1,)))
+
+    with caplog.at_level(logging.ERROR):
+        asked = again(2.0)
+        for n in range(20):
+            again(3.0 + n)
+    assert [fact.about for fact in asked if isinstance(fact, Question)] == [PUZZLED]
+    assert table.view.question.about == PUZZLED
+    assert [record.message for record in caplog.records] == ["the referee cannot go on: the clock has no say now"]
+    table.judge(JudgeAnswer(30.0, "play_on"))
+    again(31.0)
+    assert table.view.question is None
+    monkeypatch.undo()
+    seq = table.journal.seq
+    table.judge(JudgeAction(32.0, table.game.legal_actions(table.story.state)[0]))
+    assert table.journal.seq > seq
+
+
+def test_it_is_asked_in_words_and_answered_where_nobody_is_there():
+    assert PUZZLED in phrases.QUESTIONS
+    assert RefereeSettings(preset="demo").unasked(PUZZLED, ("play_on",)) == "play_on"

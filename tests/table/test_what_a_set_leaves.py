@@ -1,0 +1,62 @@
+"""What a judge who sets the table leaves of what was before: no seal of another hide, no clock of a game not begun."""
+
+import pytest
+
+from pi_controller.games.registry import game
+from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
+from pi_controller.referee.judge import JudgeAction, JudgeSet
+from pi_controller.referee.referees import referee_for
+from pi_controller.table.table import Table
+
+HOUR = 3600.0
+
+
+def sit(journal, name):
+    rules = game(name)
+    table = Table(journal, rules, {}, referee_for(rules, None, bytes))
+    table.mat_event(Link(0.5, up=True))
+    return table
+
+
+def hide(table, pad):
+    for p in (1, 2, 3, 4):
+        table.mat_event(HandIn(1.0, p))
+        table.mat_event(HandOut(1.0, p))
+    table.mat_event(Beads(2.0, (Bead(pad),)))
+    table.mat_event(Button(2.0, "ready"))
+
+
+@pytest.fixture
+def missed_once(memory_journal):
+    table = sit(memory_journal(), "dakota")
+    table.mat_event(Button(1.0, "toss_a"))
+    hide(table, 3)
+    table.mat_event(Strike(3.0, (1,)))
+    return table
+
+
+def test_the_seal_of_the_hide_that_is_void_is_not_the_next_ones(missed_once):
+    sheet = {**missed_once.game.sheet(missed_once.story.state), "owed": "first"}
+    missed_once.judge(JudgeSet(4.0, sheet, "a new hide"))
+    assert (missed_once.view.hide, missed_once.view.withdrawn) == (2, "")
+
+
+def test_the_seal_of_the_hide_that_goes_on_stays_withdrawn(missed_once):
+    seal = missed_once.view.commit
+    missed_once.judge(JudgeSet(4.0, missed_once.game.sheet(missed_once.story.state), "as it lies"))
+    assert (missed_once.view.hide, missed_once.view.withdrawn) == (1, seal)
+
+
+def test_a_duel_has_no_clock(memory_journal):
+    table = sit(memory_journal(), "slahal")
+    duel = table.game.sheet(table.story.state)
+    table.judge(JudgeAction(1.0, {"do": "duel", "A": True, "B": False}))
+    won = table.game.sheet(table.story.state)
+    table.judge(JudgeSet(2.0, duel, "the duel again"))
+    assert table.view.phase == "toss"
+    table.tick(HOUR)
+    assert (table.view.phase, table.view.question) == ("toss", None)
+    table.judge(JudgeSet(HOUR, won, "A had won it"))
+    assert table.story.playing.began == HOUR, "the game's time runs from when the bones are won"
+    table.judge(JudgeSet(HOUR + 1.0, won, "as it lies"))
+    assert table.story.playing.began == HOUR
