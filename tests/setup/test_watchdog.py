@@ -16,7 +16,7 @@ import pytest
 
 from pi_controller.drivers.notify import FEEDS, Notifier, from_environment
 from pi_controller.errors import JournalError
-from pi_controller.run import condition, drive
+from pi_controller.run import Stop, condition, drive
 
 SETTINGS = """
 [table]
@@ -141,7 +141,7 @@ class Table:
 
 
 def test_a_loop_that_hangs_feeds_no_watchdog(manager, notifier):
-    table, stop, now = Table(), threading.Event(), [0.0]
+    table, stop, now = Table(), Stop(), [0.0]
 
     def clock():
         now[0] += 0.1
