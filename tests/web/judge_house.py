@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import queue
 import re
 import socket
@@ -122,6 +123,7 @@ class House:
         self._stop.set()
         self._loop.join(20)
         self.judges.people.close()
+        gc.collect()  # a socket left open is to fail the test that left it
 
     @property
     def origin(self) -> str:
