@@ -1,5 +1,6 @@
 """A table that plays in a thread of its own, with its console served: for tests and pictures of it in a browser."""
 
+import gc
 import queue
 import threading
 import time
