@@ -63,6 +63,30 @@ GATHER_S = FRAME_S
 """So long readings gather while no stroke is due: to be woken for each block costs more than what is in it."""
 
 
+class Stop:
+    """Whether the table is to end.
+
+    A plain flag, for a signal's handler runs in the main thread between any two of its instructions: the lock of a
+    `threading.Event` may be held there, by the very wait that the handler interrupts, and both would hang.
+    """
+
+    def __init__(self) -> None:
+        self.wanted = False
+
+    def at_signals(self) -> None:
+        """End at SIGINT and SIGTERM from now on. In the main thread only."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: self.set())
+
+    def set(self) -> None:
+        """End the table; may be called from any thread, and at any moment."""
+        self.wanted = True
+
+    def wait(self, seconds: float) -> None:
+        """Wait `seconds`. The wish to end does not cut it short: no wait is longer than `GATHER_S`."""
+        time.sleep(seconds)
+
+
 def main(argv: Sequence[str]) -> int:
     """Run a table until it is stopped; returns the exit status or raises `MatError`."""
     parser = Parser("run", "Run a table: the board, the buttons, the strips, the live page. Ctrl-C stops it.")
@@ -72,9 +96,8 @@ def main(argv: Sequence[str]) -> int:
     folder = Path(args.settings or ".").parent
     second = before_b(settings, folder)
     settings, profile = profiled(settings, folder)
-    stop = threading.Event()
-    for wanted in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(wanted, lambda *_: stop.set())
+    stop = Stop()
+    stop.at_signals()
     with ExitStack() as stack:
         clock = _clock()
         opened_at = clock()
@@ -288,16 +311,16 @@ def drive(
     daemon: Daemon,
     clock: Callable[[], float],
     lines: queue.SimpleQueue[str],
-    stop: threading.Event,
+    stop: Stop,
     bar: OddsBar | None,
     service: Notifier,
     desk: Desk | None = None,
     language: str = "en",
 ) -> None:
-    """Step the table until `stop` is set. Only a step that came to its end feeds the `service`'s watchdog."""
+    """Step the table until `stop` is wanted. Only a step that came to its end feeds the `service`'s watchdog."""
     shown: View | None = None
     try:
-        while not stop.is_set():
+        while not stop.wanted:
             daemon.step(t := clock())
             service.ready()
             service.feed(t)

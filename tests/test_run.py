@@ -50,7 +50,7 @@ def start(tmp_path):
 
 
 def seen(url):
-    with urllib.request.urlopen(url + "view.json", timeout=10) as answer:
+    with urllib.request.urlopen(url + "view.json", timeout=60) as answer:
         return json.load(answer)
 
 
@@ -81,7 +81,7 @@ def test_a_second_table_on_the_same_journal_is_told(start, tmp_path):
     start(tmp_path / "no-board")
     again = subprocess.run(
         [sys.executable, "-m", "pi_controller", "run", "--settings", str(tmp_path / "table.toml")],
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=60,
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=600,
     )  # fmt: skip
     assert again.returncode == 2
     assert again.stderr == (

@@ -1,16 +1,14 @@
 """A table in a process of its own, in lock step with a simulated mat: the daemon of `run`, with its journal on disk,
 that a test can kill at any moment.
 
-Run as a module it is that process: `python -m pi_controller.sim.elsewhere SETTINGS`. It reads one `Turn` a line and
-answers each with one `Reply` a line.
+The process is forked from one that has imported everything already, so that starting it again costs next to nothing.
 """
 
 from __future__ import annotations
 
-import subprocess
+import multiprocessing
 import sys
-from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -24,6 +22,12 @@ from pi_controller.table.view import View
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from multiprocessing.connection import Connection
+    from multiprocessing.context import ForkServerProcess
+    from pathlib import Path
+
+_processes = multiprocessing.get_context("forkserver")
+_processes.set_forkserver_preload([__name__])
 
 
 class Turn(msgspec.Struct, frozen=True):
@@ -55,16 +59,17 @@ class Elsewhere:
         self._settings = settings
         self._presses: list[str] = []
         self._calls: list[JudgeCall] = []
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: ForkServerProcess | None = None
+        self._turns: Connection | None = None
 
     def start(self) -> None:
         """Start the table; it resumes the journal of its settings."""
+        self.close()
         self._presses, self._calls = [], []
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "pi_controller.sim.elsewhere", str(self._settings)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
+        self._turns, theirs = _processes.Pipe()
+        self._process = _processes.Process(target=serve, args=(self._settings, theirs), daemon=True)
+        self._process.start()
+        theirs.close()
 
     @property
     def kill(self) -> Callable[[], None]:
@@ -74,10 +79,12 @@ class Elsewhere:
 
     def close(self) -> None:
         """End the process, whatever it does."""
-        if self._process is not None:
+        if self._process is not None and self._turns is not None:
             self._process.kill()
-            self._process.communicate()
-            self._process = None
+            self._process.join()
+            self._process.close()
+            self._turns.close()
+            self._process = self._turns = None
 
     def press(self, name: str) -> None:
         """Press a button; it counts in the next turn."""
@@ -91,31 +98,26 @@ class Elsewhere:
         """Take a turn; raises `TableDiedError` when nobody answers."""
         turn = Turn(t, n, tuple(self._presses), tuple(self._calls))
         self._presses, self._calls = [], []
-        process = self._process
-        assert process is not None
-        assert process.stdin is not None
-        assert process.stdout is not None
+        assert self._turns is not None
         try:
-            process.stdin.write(msgspec.json.encode(turn) + b"\n")
-            process.stdin.flush()
-            line = process.stdout.readline()
-        except OSError:
-            line = b""
-        if not line.endswith(b"\n"):
-            process.kill()
-            process.communicate()
-            raise TableDiedError("the table's process is gone", "start it again")
-        reply = msgspec.json.decode(line, type=Reply)
+            self._turns.send_bytes(msgspec.json.encode(turn))
+            reply = msgspec.json.decode(self._turns.recv_bytes(), type=Reply)
+        except (OSError, EOFError):
+            self.close()
+            raise TableDiedError("the table's process is gone", "start it again") from None
         return reply.view, reply.sent
 
 
-def serve(settings_file: Path, turns: IO[bytes], replies: IO[bytes]) -> None:
-    """Be the table: answer every turn until there are no more."""
+def serve(settings_file: Path, turns: Connection) -> None:
+    """Be the table: answer every turn (a `Turn`, by a `Reply`) until there are no more."""
     settings = load(settings_file)
     buttons = MockButtons()
     daemon: Daemon | None = None
-    for line in turns:
-        turn = msgspec.json.decode(line, type=Turn)
+    while True:
+        try:
+            turn = msgspec.json.decode(turns.recv_bytes(), type=Turn)
+        except EOFError:
+            return
         if daemon is None:  # time is only known now
             daemon = Daemon(open_table(settings, turn.t), feel(settings), board(settings), buttons)
         for name in turn.presses:
@@ -127,9 +129,4 @@ def serve(settings_file: Path, turns: IO[bytes], replies: IO[bytes]) -> None:
                 print(error.what, file=sys.stderr)
         before = daemon.sent
         daemon.step(turn.t, at_least=turn.n)
-        replies.write(msgspec.json.encode(Reply(daemon.table.view, daemon.sent - before)) + b"\n")
-        replies.flush()
-
-
-if __name__ == "__main__":
-    serve(Path(sys.argv[1]), sys.stdin.buffer, sys.stdout.buffer)
+        turns.send_bytes(msgspec.json.encode(Reply(daemon.table.view, daemon.sent - before)))

@@ -91,6 +91,7 @@ class Feed:
         self._lock = threading.Lock()
         self._latest: Snapshot | None = None
         self._watchers: set[Subscription] = set()
+        self._hung_up = False
         self._called: set[asyncio.AbstractEventLoop] = set()
 
     @property
@@ -123,6 +124,7 @@ class Feed:
             latest = self._latest
             known = latest is not None and latest.id == last_id and not latest.amended
             watcher = Subscription(self, latest.number if latest is not None and known else 0)
+            watcher.ended = self._hung_up
             self._watchers.add(watcher)
         return watcher
 
@@ -132,11 +134,17 @@ class Feed:
             self._watchers.discard(watcher)
 
     def hang_up(self) -> None:
-        """End every watcher's stream; new ones may come."""
+        """End every watcher's stream, and at once that of any who comes before `reopen`."""
         with self._lock:
+            self._hung_up = True
             for watcher in self._watchers:
                 watcher.ended = True
             self._call()
+
+    def reopen(self) -> None:
+        """Have watchers again."""
+        with self._lock:
+            self._hung_up = False
 
     def _call(self) -> None:
         """Wake every watcher (under the lock): one call into each loop, so that a full hall holds up no publisher."""

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _SEND_BUFFER = 64 * 1024  # bytes the kernel may hold for a watcher that does not read
 _DEAD_AFTER_MS = 30_000  # a watcher that acknowledges nothing for so long has gone
 _START_S, _STOP_S = 10.0, 5.0
+_READ_S, _ANSWER_S = 0.5, 2.2
+"""When the server stops: so long a watcher may take to read the end of its stream, and a judge's last request to be
+answered, for which the table has two seconds."""
 
 
 class WebError(MatError, OSError):
@@ -64,7 +67,19 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._feed.hang_up()
+        loop = asyncio.get_running_loop()
+        timers = [loop.call_later(_READ_S, self._abort, False), loop.call_later(_ANSWER_S, self._abort)]
         await super().shutdown(sockets)
+        for timer in timers:
+            timer.cancel()
+        self._abort()
+        await asyncio.sleep(0)  # a transport gives its socket back a turn later
+
+    def _abort(self, everybody: bool = True) -> None:
+        """Hang up on who does not read, or on `everybody`: a socket that the loop leaves behind nobody closes."""
+        for connection in list(self.server_state.connections):
+            if everybody or connection.transport.get_write_buffer_size():
+                connection.transport.abort()
 
 
 class WebServer:
@@ -111,6 +126,7 @@ class WebServer:
     def start(self) -> None:
         """Listen and serve. Raises `WebError` when the port is taken or the address is none of this machine's."""
         listener = self._listen()
+        self._feed.reopen()
         self.port = listener.getsockname()[1]
         config = uvicorn.Config(
             self._app,
@@ -123,7 +139,7 @@ class WebServer:
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            timeout_graceful_shutdown=2,
+            timeout_graceful_shutdown=3,
         )
         self._server = _Server(config, self._feed)
         self._thread = threading.Thread(target=self._server.run, args=([listener],), name="web", daemon=True)

@@ -32,7 +32,7 @@ def page():
 
 
 def got(page, path=""):
-    with urllib.request.urlopen(page.url + path, timeout=10) as answer:
+    with urllib.request.urlopen(page.url + path, timeout=60) as answer:
         return answer.read().decode(), answer.headers
 
 
@@ -66,7 +66,7 @@ def test_what_is_not_there_and_what_may_not_be_done(page):
     caught.value.close()
     request = urllib.request.Request(page.url, data=b"x")
     with pytest.raises(urllib.error.HTTPError) as caught:
-        urllib.request.urlopen(request, timeout=10)
+        urllib.request.urlopen(request, timeout=60)
     assert caught.value.code == 405
     caught.value.close()
 
@@ -80,7 +80,7 @@ def event(stream):
 
 
 def test_news_is_pushed_and_the_stream_ends_with_the_server(page):
-    with urllib.request.urlopen(page.url + "events", timeout=10) as stream:
+    with urllib.request.urlopen(page.url + "events", timeout=60) as stream:
         assert "retry" in event(stream)
         first = event(stream)
         assert first["event"] == "walk"

@@ -204,7 +204,7 @@ def run(code, **env):
     """Run `code` in a fresh interpreter: Blinka decides at import what machine this is."""
     base = {k: v for k, v in os.environ.items() if not k.startswith("BLINKA_")}
     return subprocess.run(
-        [sys.executable, "-c", code], env={**base, **env}, capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, "-c", code], env={**base, **env}, capture_output=True, text=True, check=False, timeout=600
     )
 
 

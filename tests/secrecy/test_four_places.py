@@ -11,7 +11,6 @@ from people import strikes
 from pi_controller.referee.judge import JudgeAction, JudgeClock, JudgeProtest, JudgeSet, JudgeUndo
 from pi_controller.table.table import Table
 
-pytestmark = pytest.mark.timeout(400)  # whole tables, four times; a machine may have much else to do
 CUT_T = tables.READY_T + 0.8
 """The program is killed while the bead is sealed."""
 SAID = {

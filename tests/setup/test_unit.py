@@ -27,7 +27,7 @@ def analyze():
 
     def run(*words):
         return subprocess.run(
-            ["systemd-analyze", "--no-pager", *words], capture_output=True, text=True, check=False, timeout=60
+            ["systemd-analyze", "--no-pager", *words], capture_output=True, text=True, check=False, timeout=600
         )
 
     return run

@@ -5,8 +5,6 @@ from __future__ import annotations
 import threading
 from contextlib import ExitStack
 
-import pytest
-
 from pi_controller.games import registry
 from pi_controller.sim.simulation import Simulation
 from pi_controller.table.settings_voice import VoiceSection
@@ -57,7 +55,6 @@ def shown(path, folder="", sound=None):
     return told
 
 
-@pytest.mark.timeout(240)
 def test_a_stuck_loudspeaker_changes_nothing_of_what_is_shown_and_when(tmp_path, record):
     for call in CALLS:
         record("dakota", call, seconds=0.2)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -26,6 +27,7 @@ def server(feed: Feed) -> Iterator[WebServer]:
     server.start()
     yield server
     server.stop()
+    gc.collect()  # a socket left open is to fail the test that left it
 
 
 class Opener:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import queue
 import re
 import socket
@@ -14,7 +15,7 @@ import httpx
 
 from pi_controller.daemon import Daemon
 from pi_controller.drivers.notify import Notifier
-from pi_controller.run import drive, feel, open_table
+from pi_controller.run import Stop, drive, feel, open_table
 from pi_controller.table.journal import Journal
 from pi_controller.table.settings import Settings
 from pi_controller.web.feed import Feed
@@ -80,7 +81,7 @@ class House:
         self.pins = pins or cheap()
         self.table: Table
         self._hangs = Hangs()
-        self._stop = threading.Event()
+        self._stop = Stop()
         opened = threading.Event()
         self._loop = threading.Thread(target=self._play, args=(opened,), daemon=True)
         self._loop.start()
@@ -122,6 +123,7 @@ class House:
         self._stop.set()
         self._loop.join(20)
         self.judges.people.close()
+        gc.collect()  # a socket left open is to fail the test that left it
 
     @property
     def origin(self) -> str:

@@ -1,5 +1,6 @@
 """A table that plays in a thread of its own, with its console served: for tests and pictures of it in a browser."""
 
+import gc
 import queue
 import threading
 import time
@@ -110,6 +111,7 @@ class Rig:
         self._ended.set()
         self._thread.join(5)
         self.people.close()
+        gc.collect()  # a socket left open is to fail the test that left it
 
     def _run(self, path):
         """Live as the daemon does: the table and its journal belong to this thread."""
@@ -153,6 +155,7 @@ class Shown:
     def close(self):
         self.server.stop()
         self.people.close()
+        gc.collect()
 
 
 def sheet_of(view):

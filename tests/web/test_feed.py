@@ -104,7 +104,7 @@ def test_no_two_feeds_have_the_same_ids(view):
     assert len({feed.latest.id for feed in feeds}) == 20
 
 
-def test_hanging_up_ends_streams_and_leaves_the_feed_usable(view):
+def test_hanging_up_ends_streams_and_those_of_who_come_later_until_the_feed_is_open_again(view):
     async def watch():
         feed = Feed()
         feed.publish(view())
@@ -117,6 +117,11 @@ def test_hanging_up_ends_streams_and_leaves_the_feed_usable(view):
                     feed.hang_up()
 
         await asyncio.wait_for(read(), LONG)
+        late = feed.subscribe()
+        assert late.ended
+        assert await late.next(LONG) is None
+        late.close()
+        feed.reopen()
         return feed.watchers, len(got), (await feed.subscribe().next(LONG)).view.seq
 
     assert asyncio.run(watch()) == (0, 2, 1)
