@@ -78,6 +78,7 @@ from pi_controller.referee.judge import (
     JudgeSet,
     JudgeUndo,
 )
+from pi_controller.referee.lines import BUTTONS
 from pi_controller.referee.referees import referee_for
 from pi_controller.referee.settings import PRESETS, SENSED_FOULS, RefereeSettings
 from pi_controller.referee.story import Story
@@ -337,9 +338,7 @@ EVENTS = {
     "beads": lambda hands, t: Beads(t, hands.beads_of(), sure=hands.rng.random() < 0.8),
     "strike": _strike,
     "blind": lambda hands, t: Blind(t, t + 0.1),
-    "button": lambda hands, t: Button(
-        t, hands.rng.choice(("toss_a", "toss_b", "ready", "ready", "shown", "left", "right", "inside", "outside"))
-    ),
+    "button": lambda hands, t: Button(t, hands.rng.choice(BUTTONS)),
     "link": lambda hands, t: Link(t, hands.rng.random() < 0.5, hands.rng.choice(("", "unplugged", "stalled"))),
     "sensors": _faults,
 }
