@@ -65,8 +65,9 @@ def rule(turn: Turn, call: OfTheTable) -> None:
                 )
             if ruling == "play_on" and story.protest.play_on:
                 raise IllegalActionError("play goes on already", "decide the protest")
+            said = _said(reason, "a reason")
             turn.senses.lost()
-            turn.add(ProtestRuled(t, ruling, _said(reason, "a reason")))
+            turn.add(ProtestRuled(t, ruling, said))
         case JudgeClock(running=running, reason=reason):
             if running == (story.paused is None):
                 raise IllegalActionError(f"the clock {'runs' if running else 'is stopped'} already")

@@ -1,0 +1,107 @@
+"""All that tells of a game tells the same one, for a few random judges and mats; and what does not is found.
+
+`python tests/end_to_end/agree.py --runs 400` plays as many as one likes.
+"""
+
+import importlib.util
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pi_controller.games import registry
+from pi_controller.mat.events import Button, Link, Strike
+from pi_controller.referee import rulings
+from pi_controller.referee.judge import JudgeHidden, JudgeProtest, JudgeUndo
+
+
+@pytest.fixture(scope="module")
+def agree():
+    """Return the script."""
+    spec = importlib.util.spec_from_file_location("agree", Path(__file__).with_name("agree.py"))
+    module = sys.modules["agree"] = importlib.util.module_from_spec(spec)  # where its dataclasses look for it
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules["agree"]
+
+
+def test_every_event_and_every_call_of_a_judge_is_made(agree, monkeypatch):
+    agree.check_makers()
+    monkeypatch.delitem(agree.CALLS, "undo")
+    with pytest.raises(AssertionError, match="each call of a judge needs a maker here: undo"):
+        agree.check_makers()
+
+
+@pytest.mark.parametrize("number", range(12))
+def test_they_agree(agree, number):
+    run = agree.play(number, steps=25)
+    assert [f"{differs.name}: {differs.text}" for differs in run.differs] == []
+    assert run.count["steps"] == 25
+    assert run.count["fact action"]
+
+
+def test_twelve_runs_are_all_games_and_presets(agree):
+    setups = [agree.setup_of(number, 0) for number in range(18)]
+    assert {setup.game for setup in setups[:12]} == set(registry.names())
+    assert {setup.preset for setup in setups} == set(agree.PRESETS)
+
+
+def begun(agree, *more):
+    inputs = [Link(0.0, up=True), Button(1.0, "toss_a"), Strike(2.0, (2,)), Button(3.0, "left"), *more]
+    return agree.Setup("slahal", {"minutes": 3}, "tournament"), [agree.Input(one) for one in inputs]
+
+
+def differs_of(agree, setup, inputs):
+    with agree.folder() as place, agree.Sitting(setup, place) as sitting:
+        for one in inputs:
+            sitting.takes(one)
+            sitting.compare()
+        sitting.end()
+        return sitting.differs
+
+
+def test_a_fold_that_tells_otherwise_is_found_with_the_fewest_inputs(agree, monkeypatch):
+    setup, inputs = begun(agree, JudgeUndo(4.0), Button(5.0, "toss_b"))
+    assert differs_of(agree, setup, inputs) == {}
+    right = agree.fold
+
+    def wrong(game, records):
+        story = right(game, records)
+        return replace(story, note="otherwise") if story.phase == "hide" else story
+
+    monkeypatch.setattr(agree, "fold", wrong)
+    (differs,) = differs_of(agree, setup, inputs).values()
+    assert (differs.name, differs.after) == ("fold: note", 2)
+    plain, fewest, differs = agree.fewest(setup, inputs, differs)
+    assert plain == agree.Setup("slahal", {}, "home")
+    assert [one.what for one in fewest] == [Button(1.0, "toss_a")]
+    assert "otherwise" in differs.text
+
+
+def test_a_refused_call_that_is_not_forgotten_is_found(agree, monkeypatch):
+    right = rulings.hidden
+
+    def wrong(turn, call):
+        turn.senses.since += 30
+        right(turn, call)
+
+    monkeypatch.setattr(rulings, "hidden", wrong)
+    setup, inputs = begun(agree, JudgeHidden(4.0), JudgeHidden(5.0), Button(80.0, "ready"))
+    assert set(differs_of(agree, setup, inputs)) == {agree.WITHOUT_REFUSED}
+
+
+def test_an_exception_is_found(agree, monkeypatch):
+    def wrong(turn, call):
+        raise KeyError("hidden")
+
+    monkeypatch.setattr(rulings, "hidden", wrong)
+    setup, inputs = begun(agree, JudgeHidden(4.0))
+    assert [differs.name for differs in differs_of(agree, setup, inputs).values()] == ["table: KeyError in wrong"]
+
+
+def test_a_table_left_alone_goes_on_or_is_found(agree):
+    setup, inputs = begun(agree)
+    setup = replace(setup, game="dakota", options={}, preset="demo")
+    assert agree.left(setup, inputs) is None
+    assert agree.left(setup, [*inputs, agree.Input(JudgeProtest(9.0, "A"))]).name == "alone: stands in hide"
