@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_controller.referee.story import HAMPA_APENA, THROWN
 from pi_controller.sim.bone_holders import BoneHolders
-from pi_controller.sim.hunters import Hunters
+from pi_controller.sim.ojibwe import Hunters
 from pi_controller.sim.players import Players
 from pi_controller.sim.throwers import Throwers
 
