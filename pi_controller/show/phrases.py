@@ -52,7 +52,7 @@ QUESTIONS: Mapping[str, str] = {
     "opened_pad": mark("The stroke touched a pad that was opened. Which pad counts?"),
     "too_many": mark(
         "One more pad was opened than may be. Play on: it does not count and is closed again. Counts as opened: where "
-        "the marked ball lay there the attempt is over, else play goes on. Hide again: the hide starts over."
+        "the marked ball lay there the attempt is over, else it goes on. Hide again: the hide starts over. Which?"
     ),
     "bones": mark("The mat does not see one bone for each holder. Play on by eye?"),
     "actual": mark("The mat did not see the bones. Which guess would have caught them?"),

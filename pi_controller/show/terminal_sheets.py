@@ -62,9 +62,9 @@ def _ojibwe(view: View, language: str, width: int) -> list[Text]:
         pads.append(f" {text('high')}" if high else "", BOLD)
         pads.append(f" {text('open')}" if pad in view.opened else "", DIM).append("   ")
     lines.append(fit(pads, width))
-    hides = label("  " + text("hides left")).append(str(sheet["hides_left"]), BOLD)
+    hides = label("  " + text("to find")).append(str(sheet["hides_left"]), BOLD)
     if sheet["banked"]:
-        hides.append("  ").append_text(label(text("finds banked"))).append(str(sheet["banked"]), BOLD)
+        hides.append("  ").append_text(label(text("banked"))).append(str(sheet["banked"]), BOLD)
     lines.append(fit(hides, width))
     return lines
 
