@@ -42,7 +42,9 @@ CALLS = st.one_of(
     st.builds(JudgeUndo, T),
     st.builds(JudgeHideAgain, T),
     st.builds(
-        JudgeAnswer, T, st.sampled_from(["play_on", "hide_again", "foul", "none", "1", "3", "left", "yes", "time"])
+        JudgeAnswer,
+        T,
+        st.sampled_from(["play_on", "hide_again", "foul", "none", "1", "3", "left", "yes", "time", "counts"]),
     ),
     st.builds(JudgeAction, T, st.sampled_from([{"do": "guess", "signal": "left"}, {"do": "throw"}, {"do": "shoot"}])),
 )
