@@ -194,8 +194,8 @@ def test_a_refused_line_says_why_and_changes_nothing(table):
     ("name", "line", "action"),
     [
         ("ojibwe", "toss b", {"do": "toss", "winner": "B"}),
-        ("ojibwe", "hunt open 1,4 hit 3 ball 3", {"do": "hunt", "opened": [1, 4], "hit": 3, "ball": 3}),
-        ("ojibwe", "hunt open 2 hit - ball 2", {"do": "hunt", "opened": [2], "hit": None, "ball": 2}),
+        ("ojibwe", "shoot open 1,4 hit 3 ball 3", {"do": "shoot", "opened": [1, 4], "hit": 3, "ball": 3}),
+        ("ojibwe", "shoot open 2 hit - ball 2", {"do": "shoot", "opened": [2], "hit": None, "ball": 2}),
         ("slahal", "duel A yes B no", {"do": "duel", "A": True, "B": False}),
         ("slahal", "guess left", {"do": "guess", "signal": "left"}),
         ("bageswin", "wkb", {"do": "throw", "red": {"woman": 1, "fish": 0, "knives": 1, "buttons": 1}}),
@@ -261,7 +261,7 @@ def test_what_is_no_line_of_a_game(line, what):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("ojibwe", {"toss", "hunt"}),
+        ("ojibwe", {"toss", "shoot"}),
         ("slahal", {"duel", "guess", "rehide", "king_moved", "time"}),
         ("bageswin", {"throw", "double_tap"}),
         ("plum_stone", {"lot", "throw", "no_throw"}),

@@ -6,12 +6,26 @@ JSON's kinds are kept apart: true is no number, 1 is no truth, 1.0 is no whole n
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeVar, cast
 
 from pi_controller.games.base import Action, InvalidActionError
 from pi_controller.games.wording import listed, shown
 
 W = TypeVar("W", bound=str)
+
+
+@dataclass(frozen=True, slots=True)
+class Forfeit:
+    """`by`, a team or a player, gives the game up: it withdraws, does not come or is disqualified."""
+
+    by: str
+
+
+def forfeit(action: Action, sides: Sequence[str]) -> Forfeit:
+    """Return the forfeit that an action with that word is, `by` one of `sides`."""
+    only(action, ("by",))
+    return Forfeit(choice(action, "by", sides))
 
 
 def word(action: object, words: Sequence[W]) -> W:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar, cast
 
 from pi_controller.errors import MatError
 from pi_controller.games.options import chosen
@@ -22,6 +23,7 @@ Json = Any
 """A value that `json.dumps` takes: the score sheet's keys and values."""
 Action = Mapping[str, Json]
 S = TypeVar("S")
+T = TypeVar("T")
 
 
 def other(team: Team) -> Team:
@@ -50,12 +52,30 @@ class Game(ABC, Generic[S]):
     source: ClassVar[str]
     """Where the rules are written down, with chapter or rule numbers."""
     options: ClassVar[tuple[Option, ...]]
+    renamed: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """Words of actions and keys of the score sheet as older versions wrote them, with what they are called now."""
     settings: Mapping[str, Value]
     """Every option with the value chosen for it. Read-only."""
 
     def __init__(self, settings: Mapping[str, object] | None = None) -> None:
         """Choose options by name, as text or typed; the others keep their defaults. Raises `UsageError`."""
         self.settings = chosen(self.name, self.options, settings or {})
+
+    @classmethod
+    def current(cls, written: T) -> T | dict[str, Json]:
+        """Return an action or a score sheet, perhaps of an older version, in the words of this one (`renamed`).
+
+        Whatever it is, nothing is checked here. What has both names of one thing is returned as it is, to be refused
+        for the older one.
+        """
+        if not cls.renamed or not isinstance(written, Mapping):
+            return written
+        older = cast("Mapping[str, Json]", written)
+        now = {cls.renamed.get(key, key): value for key, value in older.items()}
+        do: object = older.get("do")
+        if isinstance(do, str) and do in cls.renamed:
+            now["do"] = cls.renamed[do]
+        return now if len(now) == len(older) else dict(older)
 
     @property
     def chosen_settings(self) -> dict[str, Value]:

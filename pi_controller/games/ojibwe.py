@@ -1,6 +1,6 @@
 """The Moccasin game of the Mille Lacs Band of Ojibwe: the scoring of DGR-13, Moccasin Game, rules 1 to 30.
 
-The hunters pay for each attempt, found or not; twenty counters with the hider are a game and a short stick. Rule
+The hitters pay for each attempt, found or not; twenty counters with the hider are a game and a short stick. Rule
 numbers below are the regulation's. Where it leaves a case open, an option says so; "Mille Lacs Band rules prevail"
 (rule 30).
 """
@@ -10,8 +10,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
+from pi_controller.games.actions import Forfeit
 from pi_controller.games.base import Action, Game, IllegalActionError, Json, Team, other
-from pi_controller.games.ojibwe_state import COUNTERS, MATE, PADS, POOL, TEAMS, Hunt, State, Toss, read
+from pi_controller.games.ojibwe_state import (
+    COUNTERS,
+    FINISHES,
+    MATE,
+    PADS,
+    POOL,
+    RENAMED,
+    TEAMS,
+    Shot,
+    State,
+    Toss,
+    read,
+)
 from pi_controller.games.options import Choice, Option, Whole
 from pi_controller.games.restoring import Sheet
 from pi_controller.games.sticks import Sticks
@@ -23,6 +36,8 @@ HIGH, HIGH_MATE, PLAIN = 8, 6, 4
 """What a miss pays for the high ball's pad, its mate and any other (rules 6, 10 to 12, 15 and 17)."""
 FOUND, FOUND_HIGH = 3, 4
 """What a find pays: on any pad, and on the eight (rules 5, 13 and 14)."""
+_MOST_FINDS = 1_000_000
+"""So many finds in a row with one shooting stick are taken from a score sheet; the rules set no end."""
 
 
 def value(pad: int, high: int | None) -> int:
@@ -40,6 +55,7 @@ class Ojibwe(Game[State]):
     source: ClassVar[str] = (
         "Mille Lacs Band of Ojibwe, Detailed Gaming Regulations DGR-13, Moccasin Game, rules 1 to 30"
     )
+    renamed: ClassVar[Mapping[str, str]] = RENAMED
     options: ClassVar[tuple[Option, ...]] = (
         Whole("games", 5, "Short sticks that win the whole game (rule 29).", 1, 99),
         Whole("max_open", 2, "Pads that may be opened before one is hit (rules 4 and 16).", 2, 3),
@@ -61,6 +77,12 @@ class Ojibwe(Game[State]):
             "Whether play begins with all counters in the pool or ten with each team; later they start in the pool.",
             ("pool", "split_10_10"),
         ),
+        Choice(
+            "one_stick",
+            "passes",
+            "Whether a find with one shooting stick passes the hide, or the team shoots on until it misses (rule 22).",
+            ("passes", "keeps_shooting"),
+        ),
     )
 
     def __init__(self, settings: Mapping[str, object] | None = None) -> None:
@@ -71,6 +93,7 @@ class Ojibwe(Game[State]):
         assert isinstance(max_open, int)
         self._games = games
         self._max_open = max_open
+        self._banks = self.settings["one_stick"] == "keeps_shooting"
 
     def opening(self) -> State:
         """Return the state before the toss: all 20 counters in the pool, or split."""
@@ -86,61 +109,84 @@ class Ojibwe(Game[State]):
         return state.hider
 
     def sheet(self, state: State) -> dict[str, Json]:
-        """Return hider, counters, pool, short, high, lives, shooting, double and winner."""
+        """Return hider, counters, pool, short, high, hides_left, banked, shooting, double, winner and finish."""
         return {
             "hider": state.hider,
             "counters": {team: state.counters[team] for team in TEAMS},
             "pool": state.counters[POOL],
             "short": dict(zip(TEAMS, state.short, strict=True)),
             "high": state.high,
-            "lives": state.lives,
+            "hides_left": state.hides_left,
+            "banked": state.banked,
             "shooting": state.shooting,
             "double": state.double,
             "winner": state.winner,
+            "finish": state.finish,
         }
 
     def restore(self, sheet: Mapping[str, Json]) -> State:
-        """Return the state with `sheet`'s keys, all of it. Raises `InvalidActionError` with every fault."""
-        read = Sheet(sheet, ("hider", "counters", "pool", "short", "high", "lives", "winner"), ("shooting", "double"))
-        hider, winner = read.word("hider", TEAMS), read.word("winner", TEAMS)
+        """Return the state with `sheet`'s keys, all of it. Raises `InvalidActionError` with every fault.
+
+        An older sheet has no `banked` and no `finish`, and `lives` for `hides_left`.
+        """
+        read = Sheet(
+            self.current(sheet),
+            ("hider", "counters", "pool", "short", "high", "hides_left", "winner"),
+            ("banked", "shooting", "double", "finish"),
+        )
+        hider, winner, finish = read.word("hider", TEAMS), read.word("winner", TEAMS), read.word("finish", FINISHES)
         a, b, pool = *read.counts("counters", TEAMS, COUNTERS), read.whole("pool", COUNTERS)
         short = dict(zip(TEAMS, read.counts("short", TEAMS, self._games), strict=True))
-        high, lives = read.whole_or_null("high", PADS), read.whole("lives", 2, 1)
+        high, banked = read.whole_or_null("high", PADS), read.whole("banked", _MOST_FINDS)
+        hides_left = read.whole("hides_left", 1 + _MOST_FINDS if self._banks else 2, 1)
         read.sum_is(COUNTERS, (a, b, pool), "counters and pool", "counters", "pool")
-        read.won(winner, short.items(), self._games, "short sticks")
-        for team, held in (("A", a), ("B", b)):
+        if finish is None:
+            read.won(winner, short.items(), self._games, "short sticks")
+        elif winner is None:
+            read.wrong("nobody has won by forfeit: winner is A or B", "winner", "finish")
+        for team, held in zip(TEAMS, (a, b), strict=True):
             if held == COUNTERS:
                 read.wrong(f"{team} holds all {COUNTERS}: that is a short stick, and they go to the pool", "counters")
-        state = State(Sticks.of(A=a, B=b, pool=pool), (short["A"], short["B"]), hider, high, lives, winner)
-        if hider is None and state != self.opening():
+            if finish and short[team] == self._games:
+                read.wrong(f"{team} has {self._games} short sticks: that is no forfeit", "short", "finish")
+        state = State(
+            Sticks.of(A=a, B=b, pool=pool), (short["A"], short["B"]), hider, high, hides_left, banked, winner, finish
+        )
+        if hider is None and replace(state, winner=None, finish=None) != self.opening():
             read.wrong(
                 "nobody hides, so nothing is paid or won: hider is A or B after the toss", "hider", "counters", "pool"
             )
+        if banked and not self._banks:
+            read.wrong("finds are banked only as option one_stick says: banked is 0", "banked")
+        elif banked and state.shooting != 1:
+            read.wrong("finds are banked with one shooting stick: banked is 0", "banked", "hider", "counters")
         read.agree(self.sheet(state))
         return state
 
     def play(self, state: State, action: Action) -> tuple[State, tuple[str, ...]]:
-        """Return the state after a toss or a hunt, and the words called.
+        """Return the state after a toss, a shot or a forfeit, and the words called.
 
         `double` is called first, for the two fingers are shown before the hit.
         """
-        done = read(action)
+        done = read(self.current(action))
+        if state.winner:
+            raise IllegalActionError(f"the game is over: {state.winner} has won")
         match done:
+            case Forfeit(by=by):
+                return replace(state, winner="B" if by == "A" else "A", finish="forfeit"), ("forfeit", "game")
             case Toss():
                 if state.hider:
                     raise IllegalActionError("the toss is done")
                 return replace(state, hider=done.winner), ()
-            case Hunt():
+            case Shot():
                 if state.hider is None:
                     raise IllegalActionError("nobody hides yet", "the toss comes first")
-                if state.winner:
-                    raise IllegalActionError(f"the game is over: {state.winner} has won")
                 if len(done.opened) > self._max_open:
                     raise IllegalActionError(
                         f"{len(done.opened)} pads were opened",
                         f"at most {self._max_open} may be, as option max_open says",
                     )
-                return self._hunted(state, state.hider, done)
+                return self._shot(state, state.hider, done)
 
     def legal_actions(self, state: State) -> tuple[dict[str, Json], ...]:
         """Return every action that is allowed now, one for all that come to the same.
@@ -153,54 +199,65 @@ class Ojibwe(Game[State]):
         if state.hider is None:
             return tuple({"do": "toss", "winner": team} for team in TEAMS)
         first: dict[tuple[State, tuple[str, ...]], dict[str, Json]] = {}
-        for action in _hunts():
+        for action in _shots():
             first.setdefault(self.play(state, action), action)
         return tuple(first.values())
 
-    def _hunted(self, state: State, hider: Team, hunt: Hunt) -> tuple[State, tuple[str, ...]]:
-        """Pay for one hunt and settle who hides next, with which high pad and how many lives."""
+    def _shot(self, state: State, hider: Team, shot: Shot) -> tuple[State, tuple[str, ...]]:
+        """Pay for one attempt and settle who hides next, how often they may be found, and with which high pad."""
         calls = ["double"] if state.double else []
-        calls.append("found" if hunt.found else "missed")
-        hunters = other(hider)
-        counters = state.counters.pay(_due(state, hunt), hider, POOL, hunters)
+        calls.append("found" if shot.found else "missed")
+        hitters = other(hider)
+        counters = state.counters.pay(_due(state, shot), hider, POOL, hitters)
         high = None if self.settings["high_ball_scope"] == "next_hide_only" else state.high
-        if hunt.found and hunt.opened:  # rule 7
+        if shot.found and shot.opened:  # rule 7
             calls.append("high_ball")
-            high = hunt.ball
-        passes = hunt.found and state.lives == 1
-        lives = state.lives
-        if passes:
-            lives = 2 if state.double else 1  # rules 22 and 23
-        elif hunt.found:
-            lives = 1
-        after = replace(state, counters=counters, hider=hunters if passes else hider, high=high, lives=lives)
+            high = shot.ball
+        after = replace(state, counters=counters, high=high)
+        if shot.found and self._banks and state.shooting == 1:  # rule 22
+            after = replace(after, banked=state.banked + 1)
+        elif shot.found and state.hides_left > 1:
+            after = replace(after, hides_left=state.hides_left - 1)
+        elif shot.found:  # rules 22 and 23
+            after = replace(after, hider=hitters, hides_left=2 if state.double else 1)
         if counters[hider] == COUNTERS:
             after = self._won(after, hider, calls)
         return after, tuple(calls)
 
     def _won(self, state: State, team: Team, calls: list[str]) -> State:
-        """Give `team` a short stick and all counters to the pool (rules 27 to 29); who hides next is settled."""
+        """Give `team` a short stick and all counters to the pool (rules 27 to 29).
+
+        Who hides next is settled, unless finds are banked: they take the hide now, and more of it (rule 22).
+        """
         short = (state.short[0] + (team == "A"), state.short[1] + (team == "B"))
-        high = state.high if self.settings["high_reset"] == "never" else None
         calls.append("short_stick")
         winner = team if short[TEAMS.index(team)] == self._games else None
         if winner:
             calls.append("game")
-        return replace(state, counters=state.counters.gather("pool"), short=short, high=high, lives=1, winner=winner)
+        return replace(
+            state,
+            counters=state.counters.gather("pool"),
+            short=short,
+            hider=other(team) if state.banked else state.hider,
+            high=state.high if self.settings["high_reset"] == "never" else None,
+            hides_left=1 + state.banked,
+            banked=0,
+            winner=winner,
+        )
 
 
-def _due(state: State, hunt: Hunt) -> int:
-    """Return what the hunters owe for an attempt; they pay no more than they can."""
+def _due(state: State, shot: Shot) -> int:
+    """Return what the hitters owe for an attempt; they pay no more than they can."""
     if state.double:  # rule 22
-        return 0 if hunt.found else COUNTERS
-    if hunt.found:
-        return FOUND_HIGH if hunt.ball == state.high else FOUND
-    return value(hunt.ball, state.high)
+        return 0 if shot.found else COUNTERS
+    if shot.found:
+        return FOUND_HIGH if shot.ball == state.high else FOUND
+    return value(shot.ball, state.high)
 
 
-def _hunts() -> Iterator[dict[str, Json]]:
-    """Go through hunts that come to everything that any hunt can."""
+def _shots() -> Iterator[dict[str, Json]]:
+    """Go through shots that come to everything that any shot can."""
     for ball in PADS:
-        yield {"do": "hunt", "opened": [], "hit": ball, "ball": ball}
-        yield {"do": "hunt", "opened": [MATE[ball]], "hit": ball, "ball": ball}
-        yield {"do": "hunt", "opened": [], "hit": MATE[ball], "ball": ball}
+        yield {"do": "shoot", "opened": [], "hit": ball, "ball": ball}
+        yield {"do": "shoot", "opened": [MATE[ball]], "hit": ball, "ball": ball}
+        yield {"do": "shoot", "opened": [], "hit": MATE[ball], "ball": ball}

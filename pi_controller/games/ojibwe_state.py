@@ -1,18 +1,19 @@
 """The Moccasin game of the Mille Lacs Band of Ojibwe: the state of a game and its actions, before any rule is applied.
 
-Rule numbers are those of DGR-13. Hunters are the team that does not hide.
+Rule numbers are those of DGR-13. The hitters are the team that does not hide; one of them, the shooter, opens and hits.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from pi_controller.games import actions
 from pi_controller.games.base import Action, InvalidActionError, Json, Team
 from pi_controller.games.wording import shown
 
 if TYPE_CHECKING:
+    from pi_controller.games.actions import Forfeit
     from pi_controller.games.sticks import Sticks
 
 COUNTERS = 20
@@ -22,32 +23,40 @@ PADS = (1, 2, 3, 4)
 MATE = {1: 4, 2: 3, 3: 2, 4: 1}
 """The other outside pad, or the other inside pad (rules 8 and 9)."""
 TEAMS: tuple[Team, ...] = ("A", "B")
+Finish = Literal["forfeit"]
+FINISHES: tuple[Finish, ...] = ("forfeit",)
 DOUBLE = 3
-"""With so many counters left to shoot with, or fewer, the hunters must double up (rule 21)."""
+"""With so many shooting sticks left, or fewer, the hitters must shoot for a double (rule 21)."""
+RENAMED = {"hunt": "shoot", "lives": "hides_left"}
+"""What the action and the key were called before."""
 
 
 @dataclass(frozen=True, slots=True)
 class State:
     """One moment of a game. Before the toss nobody hides.
 
-    `high` is the pad worth eight in the hide in progress; `lives` how many finds it takes until the hide passes.
+    `high` is the pad worth eight in the hide in progress; `hides_left` how often the hider may yet be found, and hides
+    on but for the last time; `banked` how many finds in a row were made with one shooting stick (rule 22, where it is
+    played so). `finish` is how the game ended where not by play.
     """
 
     counters: Sticks
     short: tuple[int, int] = (0, 0)
     hider: Team | None = None
     high: int | None = None
-    lives: int = 1
+    hides_left: int = 1
+    banked: int = 0
     winner: Team | None = None
+    finish: Finish | None = None
 
     @property
     def shooting(self) -> int | None:
-        """The counters that the hunters can still pay with, the pool's and their own; None before the toss."""
+        """The shooting sticks: what the hitters can still pay with, the pool's and their own; None before the toss."""
         return COUNTERS - self.counters[self.hider] if self.hider else None
 
     @property
     def double(self) -> bool:
-        """Whether the hunters must shoot for a double (rules 21 and 22); not before the toss."""
+        """Whether the hitters must shoot for a double (rules 21 and 22); not before the toss."""
         return self.shooting is not None and self.shooting <= DOUBLE
 
 
@@ -59,8 +68,8 @@ class Toss:
 
 
 @dataclass(frozen=True, slots=True)
-class Hunt:
-    """What the hunter does about one hide: pads opened in order, then one hit, unless the ball lay under the last one.
+class Shot:
+    """What the shooter does about one hide: pads opened in order, then one hit, unless the ball lay under the last one.
 
     `ball` is the pad where the marked ball was.
     """
@@ -75,23 +84,25 @@ class Hunt:
         return self.hit == self.ball
 
 
-def read(action: Action) -> Toss | Hunt:
+def read(action: Action) -> Toss | Shot | Forfeit:
     """Return the action, or raise `InvalidActionError` where it is none of this game.
 
     Pads that cannot belong together at any time are no action: one opened twice, all four opened, an opened one hit,
     a pad opened or hit after the ball had come to light, or no pad hit though it had not.
     """
-    match actions.word(action, ("toss", "hunt")):
+    match actions.word(action, ("toss", "shoot", "forfeit")):
         case "toss":
             actions.only(action, ("winner",))
             return Toss(actions.choice(action, "winner", TEAMS))
-        case "hunt":
+        case "forfeit":
+            return actions.forfeit(action, TEAMS)
+        case "shoot":
             actions.only(action, ("opened", "hit", "ball"))
             opened = _opened(action["opened"])
             hit = None if action["hit"] is None else actions.whole(action, "hit", PADS[0], PADS[-1])
             ball = actions.whole(action, "ball", PADS[0], PADS[-1])
             _check(opened, hit, ball)
-            return Hunt(opened, hit, ball)
+            return Shot(opened, hit, ball)
 
 
 def _opened(value: Json) -> tuple[int, ...]:

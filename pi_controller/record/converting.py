@@ -55,7 +55,7 @@ def from_sheet(data: bytes, game: Game[Any]) -> Record:
     entries: list[Entry] = []
     for number, text in lines(data, faults):
         try:
-            action = _sheet_action(text)
+            action = dict(game.current(_sheet_action(text)))
             _, calls = course.play(action)
             entries.append(Move(action, calls))
         except (RecordError, InvalidActionError, IllegalActionError) as error:
@@ -184,7 +184,9 @@ class _Told:
     def _move(
         self, t: float, action: dict[str, Any], calls: tuple[str, ...], by: str, superseded: bool, why: str = ""
     ) -> None:
+        assert self._course
         comment = ": ".join(filter(None, (self._who, why)))[:LONGEST_TEXT]
+        action = self._course.game.current(action)
         self._entries.append(Move(action, calls, self._since(t), by, comment, superseded=superseded))
 
     def _rule(self, t: float, text: str, superseded: bool) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
+from pi_controller.games import registry
 from pi_controller.games.wording import listed, shown
 from pi_controller.record.model import RecordError
 from pi_controller.record.values import Token, put, quoted, same, scan, take
@@ -69,11 +70,12 @@ FORMS: dict[str, dict[str, tuple[Place, ...]]] = {
     },
     "ojibwe": {
         "toss": (Place("winner", words=_TEAM),),
-        "hunt": (
+        "shoot": (
             Place("opened", "open", {"-": []}, listing=True),
             Place("hit", "hit", _NONE),
             Place("ball", "ball"),
         ),
+        "forfeit": (Place("by", words=_TEAM),),
     },
     "slahal": {
         "duel": (Place("A", "A", _YES), Place("B", "B", _YES)),
@@ -98,14 +100,22 @@ FORMS: dict[str, dict[str, tuple[Place, ...]]] = {
 """For each game the parts of its actions in their order."""
 
 
+def current(game: str, action: Action) -> dict[str, Json]:
+    """Return what is said of `game`, perhaps by an older version, in the words of this one (`Game.current`)."""
+    return dict(registry.kind(game).current(action) if game in registry.names() else action)
+
+
 def said(game: str, tokens: Iterable[Token]) -> dict[str, Json]:
-    """Return the action that the items of a line say, the first being its word. Raises `RecordError`."""
+    """Return the action that the items of a line say, the first being its word. Raises `RecordError`.
+
+    Older words are read (`Game.current`).
+    """
     items = iter(tokens)
     first = next(items, None)
     if first is None or not first.word or first.key:
         raise RecordError("there is no action in the line")
-    do = first.word.lower()
-    action: dict[str, Json] = {"do": do}
+    action = current(game, {"do": first.word.lower()})
+    do = str(action["do"])
     places = list(FORMS.get(game, {}).get(do, ()))
     for token in items:
         if token.tag:
@@ -132,11 +142,12 @@ def said(game: str, tokens: Iterable[Token]) -> dict[str, Json]:
             )
         place = places.pop(0)
         _set(action, place.path, place.read(token))
-    return action
+    return current(game, action)
 
 
 def spoken(game: str, action: Action) -> str:
     """Return the line that says `action`: in its game's short form, and with keys whatever that leaves over."""
+    action = current(game, action)
     short = _with_form(game, action)
     try:
         if same(said(game, scan(short)[0]), action):

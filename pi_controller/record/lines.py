@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pi_controller.games.wording import shown
-from pi_controller.record.forms import said, spoken
+from pi_controller.record.forms import current, said, spoken
 from pi_controller.record.model import Check, Comment, Entry, Move, RecordError, Ruling
 from pi_controller.record.values import ARROW, Token, put, put_text, scan, take_text
 
@@ -54,14 +54,14 @@ def parse(text: str, game: str) -> Line:
             t, rest = _time(text[1:].lstrip())
             return Line(Ruling(take_text(rest), t, superseded))
         case "=":
-            check = _check(text[1:])
+            check = _check(text[1:], game)
             if not check.values:
                 raise RecordError("there is nothing stated in the line", "write key=value")
             return Line(check)
         case _:
             pass
     if re.match(r"end(?=[\s;]|$)", text, re.IGNORECASE):
-        return Line(_check(text[3:]), last=True)
+        return Line(_check(text[3:], game), last=True)
     t, text = _time(text)
     tokens, comment = scan(text)
     tokens, calls = _calls(tokens)
@@ -93,13 +93,13 @@ def _commented(comment: str) -> Iterable[str]:
     return ("; " + put_text(comment),) if comment else ()
 
 
-def _check(text: str) -> Check:
+def _check(text: str, game: str) -> Check:
     tokens, comment = scan(text)
     values: list[tuple[str, Json]] = []
     for token in tokens:
         if not token.key:
             raise RecordError(f"{shown(token.word or token.value)} states nothing", "write key=value")
-        values.append((token.key, token.value))
+        values += current(game, {token.key: token.value}).items()
     return Check(tuple(values), comment)
 
 

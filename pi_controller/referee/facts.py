@@ -71,7 +71,7 @@ class HideAgain(msgspec.Struct, frozen=True, tag_field="kind", tag="hide_again",
 
 
 class Lifted(msgspec.Struct, frozen=True, tag_field="kind", tag="lifted"):
-    """A hunter opened a pad, betting that the marked ball is not there (ojibwe)."""
+    """The shooter opened a pad to show that the marked ball is not there (ojibwe)."""
 
     t: float
     pad: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_controller.referee.guessing import Guessing
-from pi_controller.referee.hunting import Hunting
+from pi_controller.referee.ojibwe import OjibweReferee
 from pi_controller.referee.referee import Referee
 from pi_controller.referee.story import HAMPA_APENA, THROWN
 from pi_controller.referee.throwing import Throwing
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 REFEREES: dict[str, type[Keeper]] = {
     HAMPA_APENA: Referee,
-    "ojibwe": Hunting,
+    "ojibwe": OjibweReferee,
     "slahal": Guessing,
     **dict.fromkeys(THROWN, Throwing),
 }

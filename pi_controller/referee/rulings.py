@@ -42,7 +42,7 @@ def rule(turn: Turn, call: OfTheTable) -> None:
             turn.game.restore(sheet)
             said = _said(reason, "a reason")
             turn.void("the judge set the table")
-            turn.add(StateSet(t, sheet, said))
+            turn.add(StateSet(t, dict(turn.game.current(sheet)), said))
         case JudgeSensors(on=on, reason=reason):
             if on == story.sensors:
                 raise IllegalActionError(f"the sensors are {'on' if on else 'off'} already")

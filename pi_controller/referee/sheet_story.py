@@ -111,12 +111,12 @@ def _act(game: Game[Any], story: Story, action: Mapping[str, Json], calls: tuple
     after = replace(story, state=state, calls=calls, question=None, note="", notice=None, foul_seen="")
     if game.over(state):
         return replace(after, phase="over", strokes=0)
-    match action.get("do"):
+    match game.current(action).get("do"):
         case "toss":
             return replace(after, phase="hide")
         case "duel" if game.sheet(state)["hiding"] is not None:
             return replace(after, phase="hide", playing=Clock(t))
-        case "hunt":
+        case "shoot":
             return replace(after, phase="show")
         case "guess" | "rehide":  # the hands are open: the commitment stays until it is opened
             return replace(_next_hide(after), phase="hide", commit=story.commit)

@@ -56,6 +56,7 @@ class Turn:
 
         `seen` is what a foul was seen as, where that has a name of its own.
         """
+        action = self.game.current(action)
         _, calls = self.game.play(self.story.state, action)
         hide = self.story.hide
         if action.get("do") == "foul":

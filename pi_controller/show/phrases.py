@@ -53,7 +53,10 @@ QUESTIONS: Mapping[str, str] = {
     "lifted": mark("A hand was at the edge of the pad. Was the pad opened?"),
     "opened": mark("The pad was opened. Did the marked ball lie there?"),
     "opened_pad": mark("The stroke touched a pad that was opened. Which pad counts?"),
-    "too_many": mark("One more pad was lifted than may be opened. Play on?"),
+    "too_many": mark(
+        "One more pad was opened than may be. Play on: it does not count and is closed again. Counts as opened: where "
+        "the marked ball lay there the attempt is over, else it goes on. Hide again: the hide starts over. Which?"
+    ),
     "bones": mark("The mat does not see one bone for each holder. Play on by eye?"),
     "actual": mark("The mat did not see the bones. Which guess would have caught them?"),
     "time": mark("The game's time has run out. Is the game over?"),
@@ -85,6 +88,7 @@ _CHOICES: Mapping[str, str] = {
     "foul": mark("a foul"),
     "hide_again": mark("hide again"),
     "play_on": mark("play on"),
+    "counts": mark("counts as opened"),
     "time": mark("the game is over"),
     "left": mark("left"),
     "right": mark("right"),

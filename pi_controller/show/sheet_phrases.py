@@ -25,7 +25,7 @@ RIVERS: Mapping[str, str] = {
 }
 DIRECTIONS: Mapping[str, str] = {"sunwise": mark("sunwise"), "against": mark("against the sun")}
 ROLES: Mapping[str, tuple[str, str]] = {
-    "ojibwe": (mark("hides"), mark("hunts")),
+    "ojibwe": (mark("hides"), mark("shoots")),
     "slahal": (mark("hides"), mark("guesses")),
     "plum_stone": (mark("throws"), ""),
 }
@@ -39,7 +39,7 @@ def told_by_sheet(view: View) -> bool:
 
 
 def role(view: View, team: str, language: str = "en") -> str:
-    """Return what `team` does now, or nothing: `hides`, `hunts`, `guesses`, `throws`, `wins`."""
+    """Return what `team` does now, or nothing: `hides`, `shoots`, `guesses`, `throws`, `wins`."""
     text = catalogue(language).gettext
     if winner := view.sheet["winner"]:
         return text("wins") if team == winner else ""
@@ -61,13 +61,13 @@ def sentence(view: View, language: str = "en") -> str:
         case "ojibwe" | "slahal" if view.phase == "check":
             return text("Nothing moves: the mat looks")
         case "ojibwe" if view.phase == "hit":
-            return text("{hunter} hunts: open a pad, or strike").format(**_teams(view, sheet["hider"], "hunter"))
+            return text("{hitter} shoots: open a pad, or strike").format(**_teams(view, sheet["hider"], "hitter"))
         case "ojibwe" if view.phase == "show":
-            return text("The balls are taken up; {hider} hides next").format(**_teams(view, sheet["hider"], "hunter"))
+            return text("The balls are taken up; {hider} hides next").format(**_teams(view, sheet["hider"], "hitter"))
         case "slahal" if view.phase == "guess":
             return text("The hands are out: {guesser} guesses").format(**_teams(view, sheet["hiding"], "guesser"))
         case "ojibwe":
-            return text("{hider} hides, {hunter} hunts").format(**_teams(view, sheet["hider"], "hunter"))
+            return text("{hider} hides, {hitter} shoots").format(**_teams(view, sheet["hider"], "hitter"))
         case "slahal" if sheet["hiding"] is None:
             return text("The first guessers face off for the bones")
         case "slahal":
@@ -85,14 +85,24 @@ def sentence(view: View, language: str = "en") -> str:
 
 def stake(view: View, language: str = "en") -> str:
     """Return what is special about this turn, or what the last throw was worth; nothing when there is nothing."""
-    text, sheet = catalogue(language).gettext, view.sheet
+    text, plural, sheet = catalogue(language).gettext, catalogue(language).ngettext, view.sheet
     if sheet["winner"]:
         return ""
     match view.game:
+        case "ojibwe" if n := sheet["banked"]:
+            return plural(
+                "Double, {n} find banked: the same team shoots until it misses.",
+                "Double, {n} finds banked: the same team shoots until it misses.",
+                n,
+            ).format(n=n)
         case "ojibwe" if sheet["double"]:
             return text("Double: two fingers are shown, and nobody is asked.")
-        case "ojibwe" if sheet["lives"] == 2:
-            return text("The hiders have two lives: they must be found twice.")
+        case "ojibwe" if (n := sheet["hides_left"]) > 1:
+            return plural(
+                "The hide passes when the hiders are found {n} time.",
+                "The hide passes when the hiders are found {n} times.",
+                n,
+            ).format(n=n)
         case "slahal" if sheet["pairs_out"] == 1:
             return text("One pair is out: left or right.")
         case "bageswin" | "plum_stone" | "patol":
@@ -120,6 +130,9 @@ def horse(told: Mapping[str, Any], language: str = "en") -> str:
 def _won(view: View, winner: str, text: Text) -> str:
     sheet = view.sheet
     match view.game:
+        case "ojibwe" if sheet["finish"] == "forfeit":
+            teams = _teams(view, winner, "loser")
+            return text("{winner} wins: {loser} forfeits").format(winner=teams["hider"], loser=teams["loser"])
         case "ojibwe":
             loser = "B" if winner == "A" else "A"
             return text("{winner} wins, {won} to {lost}").format(

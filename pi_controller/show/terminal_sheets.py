@@ -62,7 +62,10 @@ def _ojibwe(view: View, language: str, width: int) -> list[Text]:
         pads.append(f" {text('high')}" if high else "", BOLD)
         pads.append(f" {text('open')}" if pad in view.opened else "", DIM).append("   ")
     lines.append(fit(pads, width))
-    lines.append(fit(label("  " + text("lives")).append(str(sheet["lives"]), BOLD), width))
+    hides = label("  " + text("to find")).append(str(sheet["hides_left"]), BOLD)
+    if sheet["banked"]:
+        hides.append("  ").append_text(label(text("banked"))).append(str(sheet["banked"]), BOLD)
+    lines.append(fit(hides, width))
     return lines
 
 

@@ -114,7 +114,7 @@ _OJIBWE = (
     Word(
         "double",
         mark("Double"),
-        meaning=mark("The hunters have three counters or fewer to pay with: a find costs none, a miss costs them all."),
+        meaning=mark("The hitters have three shooting sticks or fewer: a find pays none, a miss pays them all."),
         source=mark("DGR-13, rules 21 to 24"),
     ),
     Word(
@@ -126,7 +126,7 @@ _OJIBWE = (
     Word(
         "missed",
         mark("Missed"),
-        meaning=mark("The marked ball was not where the hunters hit, or it lay under a pad they opened."),
+        meaning=mark("The marked ball was not where the shooter hit, or it lay under a pad that was opened."),
         source=mark("DGR-13, rules 6 and 17"),
     ),
     Word(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_controller.referee.story import HAMPA_APENA, THROWN
 from pi_controller.sim.bone_holders import BoneHolders
-from pi_controller.sim.hunters import Hunters
+from pi_controller.sim.ojibwe import OjibwePeople
 from pi_controller.sim.players import Players
 from pi_controller.sim.throwers import Throwers
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pi_controller.sim.world import World
 
 PEOPLE: dict[str, type[TurnPeople]] = {
-    "ojibwe": Hunters,
+    "ojibwe": OjibwePeople,
     "slahal": BoneHolders,
     **dict.fromkeys(THROWN, Throwers),
 }

@@ -207,7 +207,7 @@ class _Writer:
             by = self._called.actor
             if self._called.reason not in what:
                 what = _because(what, self._called.reason)
-        action: Mapping[str, Any] = fact.action if isinstance(fact, Done) else {}
+        action: Mapping[str, Any] = self._game.current(fact.action) if isinstance(fact, Done) else {}
         state = self._game.sheet(after.state) if counts and isinstance(fact, Done | Undone | StateSet) else {}
         calls = fact.calls if isinstance(fact, Done) else ()
         yield Line(seq, batch, t, kind, what, calls, by, counts, turn, side, action, state)

@@ -34,13 +34,13 @@ _WORDS: Mapping[str, tuple[Any, ...]] = {
     "owed": ("first", "second"),
     "situation": ("wheya", "sahdogan", "yawapi", "eyeya"),
     "high": (1, 2, 3, 4),
-    "lives": (1, 2),
     "pairs_out": (1, 2),
     "phase": ("duel", "play", "over"),
-    "finish": ("sweep", "time", "king_moved"),
     "river": tuple(RIVERS),
     "direction": tuple(DIRECTIONS),
 }
+_FINISHES: Mapping[str, tuple[str, ...]] = {"slahal": ("sweep", "time", "king_moved")}
+"""The ways a game can end that its score sheet tells apart, beside a forfeit."""
 _SIDES = {"hider", "hiding", "winner", "thrower", "king"}
 _NOTHING = {"owed", "situation", "high", "pairs_out", "finish", "river", "direction", *_SIDES}
 _OF_ONE_OF = {"name", "player"}
@@ -70,6 +70,8 @@ def _field(view: View, value: Any, path: tuple[str | int, ...], language: str) -
         words = (True, False)
     elif key in _SIDES:
         words = _sides(view)
+    elif key == "finish":
+        words = (*_FINISHES.get(view.game, ()), "forfeit")
     else:
         words = _WORDS.get(key, ())
     if not words:

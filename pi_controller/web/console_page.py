@@ -165,7 +165,7 @@ SIGN_IN_WORDS: Mapping[str, str] = {
     "both": mark("Enter your name and your PIN."),
 }
 """Every fixed text of the sign-in page."""
-_REPLACED = {"hit", "toss", "lot", "duel", "start", "hunt", "guess", "throw"}
+_REPLACED = {"hit", "toss", "lot", "duel", "start", "shoot", "guess", "throw"}
 
 
 class Asked(msgspec.Struct, frozen=True):

@@ -1,7 +1,7 @@
 """What a judge can say of the game just now, as buttons and rows of choices under fixed places.
 
 A `Play` says which of five shapes it has, and the script draws it: `choice` (buttons), `hits` (pads, found, missed),
-`hunt` and `guess` (a row for each thing to be told), `pieces` (what shows in the bowl). The same shape without `legal`
+`shoot` and `guess` (a row for each thing to be told), `pieces` (what shows in the bowl). The same shape without `legal`
 is what the last action can be replaced by.
 """
 
@@ -120,8 +120,8 @@ def play(
         return Play("choice", title, _starts(legal if not replaces else [again or {}], text, replaces))
     if view.game == "dakota" and (dos & {"hit", "foul"}):
         return _hits(view, "hit" in dos, title, text, replaces)
-    if "hunt" in dos:
-        return _hunt(view, title, text, options or {}, replaces)
+    if "shoot" in dos:
+        return _shot(view, title, text, options or {}, replaces)
     if "guess" in dos:
         return _guess(view, title, text, replaces, two=replaces or view.sheet["pairs_out"] != 1, legal=legal)
     if "throw" in dos:
@@ -193,15 +193,15 @@ def _hits(view: View, owed: bool, title: str, text: Text, again: bool) -> Play:
     return Play("hits", title, buttons, (row,), _ready(view, text, mark("Hidden"), again))
 
 
-def _hunt(view: View, title: str, text: Text, options: Mapping[str, Any], again: bool) -> Play:
+def _shot(view: View, title: str, text: Text, options: Mapping[str, Any], again: bool) -> Play:
     pads = _pads(text)
     rows = (
         Row("opened", text("Opened, in order"), pads, int(options.get("max_open") or 2), needed=False),
         Row("hit", text("Struck"), pads, needed=False),
         Row("ball", text("The marked ball lay under"), pads),
     )
-    submit = Button("hunt", text("Enter the hunt"), act({"do": "hunt"}, again=again), "main", "e")
-    return Play("hunt", title, (), rows, _ready(view, text, mark("Hidden"), again), submit)
+    submit = Button("shoot", text("Enter the shot"), act({"do": "shoot"}, again=again), "main", "e")
+    return Play("shoot", title, (), rows, _ready(view, text, mark("Hidden"), again), submit)
 
 
 def _guess(view: View, title: str, text: Text, again: bool, *, two: bool, legal: Sequence[Action]) -> Play:

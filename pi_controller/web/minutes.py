@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from pi_controller.record.forms import spoken
+from pi_controller.record.forms import current, spoken
 from pi_controller.referee.facts import (
     Answer,
     ByEye,
@@ -106,7 +106,7 @@ def kept(
     taken = list(_batch(list(enumerate(counted([(mark, fact) for fact in marked]))), game, teams, language))
     done = next((fact for fact in reversed(marked) if isinstance(fact, Done)), None)
     undo = _said(done, game, teams, language) if done else taken[-1].text if taken else ""
-    return Minutes(tuple(told[-LAST:]), undo, dict(done.action) if done else None)
+    return Minutes(tuple(told[-LAST:]), undo, current(game, done.action) if done else None)
 
 
 def lines(

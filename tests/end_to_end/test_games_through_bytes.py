@@ -61,14 +61,14 @@ def kinds(facts, kind):
 
 def test_four_balls_laid_pads_opened_and_one_struck(tmp_path):
     table, facts = played(tmp_path, "ojibwe", 5, games="1")
-    hunts = [fact for fact in kinds(facts, Done) if fact.action["do"] == "hunt"]
-    assert any(fact.action["opened"] for fact in hunts)
-    assert sum(fact.by == "sensor" for fact in hunts) >= len(hunts) / 2
-    assert len(kinds(facts, Reveal)) >= len(hunts) / 2
+    shots = [fact for fact in kinds(facts, Done) if fact.action["do"] == "shoot"]
+    assert any(fact.action["opened"] for fact in shots)
+    assert sum(fact.by == "sensor" for fact in shots) >= len(shots) / 2
+    assert len(kinds(facts, Reveal)) >= len(shots) / 2
     assert len(table.truth.turns) == table.view.hide + 1
 
 
-def test_a_hider_who_forgets_a_ball_and_a_hunter_who_slips(tmp_path):
+def test_a_hider_who_forgets_a_ball_and_a_shooter_who_slips(tmp_path):
     _, facts = played(tmp_path, "ojibwe", 3, Mischief(0.3, 0.3), games="1")
     asked = {fact.about for fact in kinds(facts, Question)}
     assert asked & {"balls", "no_reading"}

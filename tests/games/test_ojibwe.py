@@ -25,20 +25,20 @@ TOSS_A = {"do": "toss", "winner": "A"}
 
 
 def at(a: int, b: int, **more: Any) -> State:
-    """Team A hides with `a` counters, the hunters have `b`, the others lie in the pool."""
+    """Team A hides with `a` counters, the hitters have `b`, the others lie in the pool."""
     return State(**{"counters": Sticks.of(A=a, B=b, pool=20 - a - b), "hider": "A", **more})
 
 
-def hunt(*opened: int, hit: int | None, ball: int) -> dict[str, Any]:
-    return {"do": "hunt", "opened": list(opened), "hit": hit, "ball": ball}
+def shoot(*opened: int, hit: int | None, ball: int) -> dict[str, Any]:
+    return {"do": "shoot", "opened": list(opened), "hit": hit, "ball": ball}
 
 
 def find(ball: int, *opened: int) -> dict[str, Any]:
-    return hunt(*opened, hit=ball, ball=ball)
+    return shoot(*opened, hit=ball, ball=ball)
 
 
 def miss(ball: int) -> dict[str, Any]:
-    return hunt(hit=5 - ball, ball=ball)
+    return shoot(hit=5 - ball, ball=ball)
 
 
 def play(state: State, *steps: dict[str, Any], **chosen: object) -> tuple[State, list[str]]:
@@ -51,8 +51,8 @@ def play(state: State, *steps: dict[str, Any], **chosen: object) -> tuple[State,
 
 
 def seen(state: State) -> tuple[Any, ...]:
-    """The hider, A's and B's counters, the pool, the high pad and the lives."""
-    return (state.hider, state.counters["A"], state.counters["B"], state.counters["pool"], state.high, state.lives)
+    """The hider, A's and B's counters, the pool, the high pad and how often A may be found."""
+    return (state.hider, state.counters["A"], state.counters["B"], state.counters["pool"], state.high, state.hides_left)
 
 
 # ---- the start
@@ -67,10 +67,12 @@ def test_twenty_counters_start_in_the_pool_and_nobody_hides():
         "pool": 20,
         "short": {"A": 0, "B": 0},
         "high": None,
-        "lives": 1,
+        "hides_left": 1,
+        "banked": 0,
         "shooting": None,
         "double": False,
         "winner": None,
+        "finish": None,
     }
     assert not ojibwe.over(opening)
 
@@ -86,10 +88,12 @@ def test_the_winner_of_the_toss_hides(winner: str):
         "pool": 20,
         "short": {"A": 0, "B": 0},
         "high": None,
-        "lives": 1,
+        "hides_left": 1,
+        "banked": 0,
         "shooting": 20,
         "double": False,
         "winner": None,
+        "finish": None,
     }
 
 
@@ -139,13 +143,13 @@ def test_a_find_without_opening_leaves_the_high_pad():
 @pytest.mark.parametrize("before", [(), (4,)])
 def test_opening_onto_the_ball_pays_its_pad_and_the_same_team_hides(before: tuple[int, ...]):
     for ball, paid in ((1, 4), (2, 6), (3, 8)):
-        after, called = play(at(0, 0, high=3), hunt(*before, ball, hit=None, ball=ball))
+        after, called = play(at(0, 0, high=3), shoot(*before, ball, hit=None, ball=ball))
         assert seen(after) == ("A", paid, 0, 20 - paid, 3, 1)  # rule 17: also the eight
         assert called == ["missed"]
 
 
 def test_a_miss_after_opening_pays_the_balls_pad_and_makes_no_high_pad():
-    after, called = play(at(0, 0), hunt(1, 2, hit=3, ball=4))
+    after, called = play(at(0, 0), shoot(1, 2, hit=3, ball=4))
     assert seen(after) == ("A", 4, 0, 16, None, 1)
     assert called == ["missed"]
 
@@ -153,7 +157,7 @@ def test_a_miss_after_opening_pays_the_balls_pad_and_makes_no_high_pad():
 # ---- payment
 
 
-def test_payment_comes_from_the_pool_first_then_from_the_hunters_own():
+def test_payment_comes_from_the_pool_first_then_from_the_hitters_own():
     assert seen(play(at(6, 11), miss(1))[0]) == ("A", 10, 10, 0, None, 1)
     assert seen(play(at(6, 14), miss(1))[0]) == ("A", 10, 10, 0, None, 1)
     assert seen(play(at(6, 13), find(1))[0]) == ("B", 9, 11, 0, None, 1)
@@ -180,7 +184,7 @@ def test_shooting_is_what_the_hider_has_not():
 
 @pytest.mark.parametrize("a", [17, 18, 19])
 @pytest.mark.parametrize("opened", [(), (3,)])
-def test_a_double_found_pays_nothing_and_the_finders_hide_with_two_lives(a: int, opened: tuple[int, ...]):
+def test_a_double_found_pays_nothing_and_the_finders_are_to_be_found_twice(a: int, opened: tuple[int, ...]):
     after, called = play(at(a, 1, high=4), find(4, *opened))
     assert seen(after) == ("B", a, 1, 19 - a, 4, 2)
     assert called == ["double", "found", *(["high_ball"] if opened else [])]
@@ -191,7 +195,7 @@ def test_a_double_found_pays_nothing_and_the_finders_hide_with_two_lives(a: int,
 
 @pytest.mark.parametrize("a", [17, 18, 19])
 def test_a_double_missed_pays_everything_left(a: int):
-    for missed in (miss(2), hunt(2, hit=None, ball=2)):
+    for missed in (miss(2), shoot(2, hit=None, ball=2)):
         after, called = play(at(a, 1), missed)
         assert called == ["double", "missed", "short_stick"]
         assert seen(after) == ("A", 0, 0, 20, None, 1)
@@ -204,23 +208,23 @@ def test_four_left_is_no_double():
     assert called == ["found"]
 
 
-def test_two_lives_hide_twice_before_the_hide_passes():
-    state = at(2, 18, lives=2)
+def test_hiders_to_be_found_twice_hide_twice_before_the_hide_passes():
+    state = at(2, 18, hides_left=2)
     state, called = play(state, find(1))
     assert seen(state) == ("A", 5, 15, 0, None, 1)
     assert called == ["found"]
     assert seen(play(state, find(1))[0]) == ("B", 8, 12, 0, None, 1)
 
 
-def test_a_miss_takes_no_life():
-    assert seen(play(at(2, 18, lives=2), miss(1))[0]) == ("A", 6, 14, 0, None, 2)
+def test_a_miss_leaves_the_hides_left():
+    assert seen(play(at(2, 18, hides_left=2), miss(1))[0]) == ("A", 6, 14, 0, None, 2)
 
 
-def test_a_double_found_against_two_lives_passes_no_hide_and_gives_none():
-    state, called = play(at(18, 0, lives=2), find(1, 2))
+def test_a_double_found_while_two_hides_are_left_passes_none_and_gives_none():
+    state, called = play(at(18, 0, hides_left=2), find(1, 2))
     assert seen(state) == ("A", 18, 0, 2, 1, 1)
     assert called == ["double", "found", "high_ball"]
-    # found again, the hide passes, and now the finders have two lives
+    # found again, the hide passes, and now the finders are to be found twice
     state, called = play(state, find(3))
     assert seen(state) == ("B", 18, 0, 2, 1, 2)
     assert called == ["double", "found"]
@@ -236,14 +240,14 @@ def test_a_find_on_the_eight_can_pay_the_last_four_and_the_hide_passes_all_the_s
     assert after.short == (1, 0)
 
 
-def test_the_last_four_paid_against_two_lives_leave_the_hide():
-    after, called = play(at(16, 1, high=2, lives=2), find(2, 1))
+def test_the_last_four_paid_while_two_hides_are_left_leave_the_hide():
+    after, called = play(at(16, 1, high=2, hides_left=2), find(2, 1))
     assert seen(after) == ("A", 0, 0, 20, None, 1)
     assert called == ["found", "high_ball", "short_stick"]
 
 
-def test_a_short_stick_takes_the_second_life():
-    assert play(at(16, 4, lives=2), miss(1))[0].lives == 1
+def test_a_short_stick_takes_the_second_hide():
+    assert play(at(16, 4, hides_left=2), miss(1))[0].hides_left == 1
 
 
 def test_five_short_sticks_win_and_then_nothing_is_allowed():
@@ -276,6 +280,7 @@ def test_the_defaults():
         "high_ball_scope": "shared",
         "high_reset": "each_short",
         "start_counters": "pool",
+        "one_stick": "passes",
     }
 
 
@@ -293,11 +298,11 @@ def test_the_number_of_games_is_chosen():
 
 
 def test_three_pads_are_opened_only_where_that_is_chosen():
-    for action in (find(4, 1, 2, 3), hunt(1, 2, 3, hit=None, ball=3)):
+    for action in (find(4, 1, 2, 3), shoot(1, 2, 3, hit=None, ball=3)):
         with pytest.raises(IllegalActionError, match="3 pads were opened"):
             play(at(0, 0), action)
     assert seen(play(at(0, 0), find(4, 1, 2, 3), max_open=3)[0]) == ("B", 3, 0, 17, 4, 1)
-    assert seen(play(at(0, 0), hunt(1, 2, 3, hit=None, ball=3), max_open=3)[0]) == ("A", 4, 0, 16, None, 1)
+    assert seen(play(at(0, 0), shoot(1, 2, 3, hit=None, ball=3), max_open=3)[0]) == ("A", 4, 0, 16, None, 1)
 
 
 def test_a_shared_high_pad_counts_for_both_teams_until_another():
@@ -322,7 +327,7 @@ def test_a_short_stick_clears_the_high_pad_or_does_not(reset: str, high: int | N
     assert play(at(16, 0, high=2), find(2, 1), high_reset=reset)[0].high == high
 
 
-def test_a_high_pad_for_one_hide_outlives_only_the_short_stick_that_its_own_find_paid():
+def test_a_high_pad_for_one_hide_lasts_only_beyond_the_short_stick_that_its_own_find_paid():
     chosen = {"high_reset": "never", "high_ball_scope": "next_hide_only"}
     assert play(at(16, 0, high=2), miss(1), **chosen)[0].high is None
     assert play(at(16, 0, high=2), find(2, 1), **chosen)[0].high == 2
@@ -340,6 +345,120 @@ def test_ten_counters_each_at_the_start_and_all_in_the_pool_after_a_short_stick(
     assert seen(state) == ("A", 0, 0, 20, None, 1)
 
 
+# ---- rule 22, read the other way: one shooting stick keeps the team shooting
+
+BANKS = {"one_stick": "keeps_shooting"}
+
+
+def test_a_find_with_one_shooting_stick_is_banked_and_changes_nothing_else():
+    state, called = play(at(19, 1, hides_left=2, high=3), find(2), **BANKS)
+    assert called == ["double", "found"]
+    assert state == at(19, 1, hides_left=2, high=3, banked=1)
+    assert play(state, find(3), **BANKS)[0] == at(19, 1, hides_left=2, high=3, banked=2)
+
+
+def test_a_find_after_an_opened_pad_makes_it_high_though_it_is_banked():
+    state, called = play(at(19, 1, high=3), find(2, 4), **BANKS)
+    assert called == ["double", "found", "high_ball"]
+    assert state == at(19, 1, high=2, banked=1)
+
+
+def test_the_miss_pays_the_last_stick_and_the_finders_hide_once_more_for_each_find():
+    state, called = play(at(19, 1, hides_left=2), find(2), find(1), miss(3), **BANKS)
+    assert called[-3:] == ["double", "missed", "short_stick"]
+    assert state == at(0, 0, short=(1, 0), hider="B", hides_left=3)
+    for left in (2, 1):
+        state, _ = play(state, find(1), **BANKS)
+        assert (state.hider, state.hides_left) == ("B", left)
+    assert play(state, find(1), **BANKS)[0].hider == "A"
+
+
+def test_a_miss_with_nothing_banked_leaves_the_hide():
+    assert play(at(19, 1, hides_left=2), miss(1), **BANKS)[0] == at(0, 0, short=(1, 0))
+
+
+def test_the_miss_that_ends_the_game_passes_the_hide_too():
+    state, called = play(at(19, 1, banked=1, short=(4, 0)), miss(1), **BANKS)
+    assert called == ["double", "missed", "short_stick", "game"]
+    assert state == at(0, 0, short=(5, 0), winner="A", hider="B", hides_left=2)
+
+
+@pytest.mark.parametrize("sticks", [2, 3])
+def test_with_two_or_three_sticks_both_readings_are_one(sticks: int):
+    state = at(20 - sticks, sticks)
+    assert play(state, find(1), **BANKS) == play(state, find(1))
+
+
+def test_what_is_allowed_with_one_stick():
+    ojibwe = Ojibwe(BANKS)
+    legal = ojibwe.legal_actions(at(19, 1, high=2, banked=3))
+    assert {ojibwe.play(at(19, 1, high=2, banked=3), action)[0] for action in legal} == {
+        at(19, 1, high=2, banked=4),
+        *(at(19, 1, high=pad, banked=4) for pad in PADS),
+        at(0, 0, short=(1, 0), hider="B", hides_left=4),
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [
+        ({"counters": {"A": 18, "B": 2}}, "finds are banked with one shooting stick: banked is 0"),
+        ({"hider": "B"}, "finds are banked with one shooting stick: banked is 0"),
+        ({"banked": -1, "hides_left": 0}, "hides_left is a whole number from 1 to 1000001, not 0"),
+    ],
+)
+def test_a_sheet_with_finds_banked_that_cannot_be(changes: dict[str, Any], what: str):
+    ojibwe = Ojibwe(BANKS)
+    state = at(19, 1, hides_left=7, banked=2)
+    assert ojibwe.restore(ojibwe.sheet(state)) == state
+    with pytest.raises(InvalidActionError, match=what):
+        ojibwe.restore({**{k: v for k, v in ojibwe.sheet(state).items() if k not in ("shooting", "double")}, **changes})
+
+
+# ---- a team that gives up
+
+
+@pytest.mark.parametrize("state", [Ojibwe().opening(), at(3, 4), at(19, 1, short=(4, 0), high=2)])
+@pytest.mark.parametrize(("by", "winner"), ["AB", "BA"])
+def test_the_team_that_forfeits_has_lost_at_once(state: State, by: str, winner: str):
+    ojibwe = Ojibwe()
+    after, called = play(state, {"do": "forfeit", "by": by})
+    assert called == ["forfeit", "game"]
+    assert after == replace(state, winner=winner, finish="forfeit")
+    assert ojibwe.over(after)
+    assert ojibwe.restore(ojibwe.sheet(after)) == after
+    assert ojibwe.legal_actions(after) == ()
+    for action in ({"do": "forfeit", "by": winner}, find(1), TOSS_A):
+        with pytest.raises(IllegalActionError, match=f"the game is over: {winner} has won"):
+            ojibwe.play(after, action)
+
+
+def test_a_game_that_was_won_takes_no_forfeit():
+    state, _ = play(at(16, 0, short=(4, 0)), miss(1))
+    with pytest.raises(IllegalActionError, match="the game is over: A has won"):
+        play(state, {"do": "forfeit", "by": "A"})
+
+
+# ---- what older versions wrote
+
+
+def test_a_hunt_is_a_shot():
+    for action in (find(1), find(1, 2), miss(4), shoot(2, hit=None, ball=2)):
+        assert play(at(2, 3, high=1), {**action, "do": "hunt"}) == play(at(2, 3, high=1), action)
+
+
+def test_an_older_sheet_has_lives_and_no_finds_banked():
+    ojibwe = Ojibwe()
+    now = ojibwe.sheet(at(18, 0, hides_left=2, high=3))
+    older = {"lives" if key == "hides_left" else key: now[key] for key in now if key not in ("banked", "finish")}
+    assert "lives" in older
+    assert ojibwe.restore(older) == at(18, 0, hides_left=2, high=3)
+    with pytest.raises(InvalidActionError, match="hides_left is a whole number from 1 to 2, not 3"):
+        ojibwe.restore({**older, "lives": 3})
+    with pytest.raises(InvalidActionError, match="there is no 'lives'"):
+        ojibwe.restore({**now, "lives": 2})
+
+
 # ---- what is no action
 
 
@@ -348,42 +467,42 @@ def test_ten_counters_each_at_the_start_and_all_in_the_pool_after_a_short_stick(
     [
         None,
         [],
-        "hunt",
+        "shoot",
         {},
         {"do": "hit", "found": True},
-        {"do": "Hunt", "opened": [], "hit": 1, "ball": 1},
+        {"do": "Shoot", "opened": [], "hit": 1, "ball": 1},
         {"do": "toss"},
         {"do": "toss", "winner": "C"},
         {"do": "toss", "winner": "A", "x": 1},
-        {"do": "hunt"},
-        {"do": "hunt", "hit": 1, "ball": 1},
-        {"do": "hunt", "opened": [], "ball": 1},
-        {"do": "hunt", "opened": [], "hit": 1},
-        {"do": "hunt", "opened": [], "hit": 1, "ball": 1, "found": True},
-        {"do": "hunt", "opened": None, "hit": 1, "ball": 1},
-        {"do": "hunt", "opened": 2, "hit": 1, "ball": 1},
-        {"do": "hunt", "opened": "2", "hit": 1, "ball": 1},
-        {"do": "hunt", "opened": {"2": 1}, "hit": 1, "ball": 1},
-        {"do": "hunt", "opened": [True], "hit": 2, "ball": 2},
-        {"do": "hunt", "opened": [2.0], "hit": 1, "ball": 1},
-        {"do": "hunt", "opened": [[2]], "hit": 1, "ball": 1},
-        {"do": "hunt", "opened": [0], "hit": 1, "ball": 1},
-        {"do": "hunt", "opened": [], "hit": True, "ball": 1},
-        {"do": "hunt", "opened": [], "hit": 1.0, "ball": 1},
-        {"do": "hunt", "opened": [], "hit": "1", "ball": 1},
-        {"do": "hunt", "opened": [], "hit": 1, "ball": None},
+        {"do": "shoot"},
+        {"do": "shoot", "hit": 1, "ball": 1},
+        {"do": "shoot", "opened": [], "ball": 1},
+        {"do": "shoot", "opened": [], "hit": 1},
+        {"do": "shoot", "opened": [], "hit": 1, "ball": 1, "found": True},
+        {"do": "shoot", "opened": None, "hit": 1, "ball": 1},
+        {"do": "shoot", "opened": 2, "hit": 1, "ball": 1},
+        {"do": "shoot", "opened": "2", "hit": 1, "ball": 1},
+        {"do": "shoot", "opened": {"2": 1}, "hit": 1, "ball": 1},
+        {"do": "shoot", "opened": [True], "hit": 2, "ball": 2},
+        {"do": "shoot", "opened": [2.0], "hit": 1, "ball": 1},
+        {"do": "shoot", "opened": [[2]], "hit": 1, "ball": 1},
+        {"do": "shoot", "opened": [0], "hit": 1, "ball": 1},
+        {"do": "shoot", "opened": [], "hit": True, "ball": 1},
+        {"do": "shoot", "opened": [], "hit": 1.0, "ball": 1},
+        {"do": "shoot", "opened": [], "hit": "1", "ball": 1},
+        {"do": "shoot", "opened": [], "hit": 1, "ball": None},
         find(7),
         find(0),
         find(1, 7),
         find(1, 2, 2),  # opened twice
-        hunt(1, 2, 3, 4, hit=None, ball=4),  # nothing left to hit
-        hunt(hit=None, ball=1),  # no pad hit
-        hunt(2, hit=None, ball=1),
-        hunt(1, hit=1, ball=1),  # an opened pad hit
-        hunt(1, hit=1, ball=2),
-        hunt(1, hit=2, ball=1),  # hit after the ball had come to light
-        hunt(1, 2, hit=None, ball=1),  # opened on after that
-        hunt(1, 2, hit=3, ball=1),
+        shoot(1, 2, 3, 4, hit=None, ball=4),  # nothing left to hit
+        shoot(hit=None, ball=1),  # no pad hit
+        shoot(2, hit=None, ball=1),
+        shoot(1, hit=1, ball=1),  # an opened pad hit
+        shoot(1, hit=1, ball=2),
+        shoot(1, hit=2, ball=1),  # hit after the ball had come to light
+        shoot(1, 2, hit=None, ball=1),  # opened on after that
+        shoot(1, 2, hit=3, ball=1),
     ],
 )
 def test_what_is_no_action_is_invalid_whenever_it_comes(action: Any):
@@ -402,20 +521,20 @@ def test_a_state_is_frozen():
     assert {at(3, 4): 1}[at(3, 4)] == 1
 
 
-# ---- a hunter who knows nothing
+# ---- a shooter who knows nothing
 
 
 @pytest.mark.parametrize("opens", [0, 1, 2, 3])
-def test_a_blind_hunter_finds_one_in_four_however_many_pads_he_opens(opens: int):
+def test_a_blind_shooter_finds_one_in_four_however_many_pads_he_opens(opens: int):
     """Every order of the pads with every place of the ball, each as likely."""
     ojibwe = Ojibwe({"max_open": 3})
     found = 0
     for order, ball in product(permutations(PADS), PADS):
         opened = order[:opens]
         if ball in opened:
-            action = hunt(*opened[: opened.index(ball) + 1], hit=None, ball=ball)
+            action = shoot(*opened[: opened.index(ball) + 1], hit=None, ball=ball)
         else:
-            action = hunt(*opened, hit=order[opens], ball=ball)
+            action = shoot(*opened, hit=order[opens], ball=ball)
         found += "found" in ojibwe.play(at(0, 0), action)[1]
     assert found * 4 == 24 * 4
 
@@ -428,7 +547,7 @@ def test_whole_games_end_with_five_short_sticks():
         called: list[str] = []
         while not ojibwe.over(state):
             ball, hit = random.choice(PADS), random.choice(PADS)
-            state, calls = ojibwe.play(state, hunt(hit=hit, ball=ball))
+            state, calls = ojibwe.play(state, shoot(hit=hit, ball=ball))
             called += calls
         assert max(state.short) == 5
         assert called.count("short_stick") == sum(state.short)

@@ -78,7 +78,7 @@ def varied(rng, action):
             action.setdefault("hide", "this")
         case "guess":
             action |= {key: rng.random() < 0.8 for key in ("block", "mirror") if rng.random() < 0.4}
-        case "hunt" if rng.random() < 0.7:
+        case "shoot" if rng.random() < 0.7:
             pads = rng.sample(PADS, 4)
             opened = rng.randint(0, 2)
             ball = rng.choice(pads[max(0, opened - 1) :])

@@ -42,9 +42,11 @@ CALLS = st.one_of(
     st.builds(JudgeUndo, T),
     st.builds(JudgeHideAgain, T),
     st.builds(
-        JudgeAnswer, T, st.sampled_from(["play_on", "hide_again", "foul", "none", "1", "3", "left", "yes", "time"])
+        JudgeAnswer,
+        T,
+        st.sampled_from(["play_on", "hide_again", "foul", "none", "1", "3", "left", "yes", "time", "counts"]),
     ),
-    st.builds(JudgeAction, T, st.sampled_from([{"do": "guess", "signal": "left"}, {"do": "throw"}, {"do": "hunt"}])),
+    st.builds(JudgeAction, T, st.sampled_from([{"do": "guess", "signal": "left"}, {"do": "throw"}, {"do": "shoot"}])),
 )
 STEPS = st.lists(
     st.tuples(st.floats(0.0, 5.0), st.one_of(EVENTS, EVENTS, EVENTS, CALLS, st.integers(0, 20))), max_size=60

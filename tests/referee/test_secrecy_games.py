@@ -51,7 +51,7 @@ def hidden(name):
         [JudgeHideAgain(8.0)],
         [Strike(2.5, (1, 2)), JudgeAnswer(9.0, "none")],
         [Beads(8.0, ()), JudgeAnswer(9.0, "play_on")],
-        [JudgeAction(8.0, {"do": "guess"}), JudgeAction(8.0, {"do": "hunt", "opened": [1]})],
+        [JudgeAction(8.0, {"do": "guess"}), JudgeAction(8.0, {"do": "shoot", "opened": [1]})],
     ],
     ids=lambda then: "-".join(type(event).__name__ for event in then) or "sealed",
 )

@@ -60,7 +60,7 @@ def game(folder: Path, pad: int) -> Told:
 
 
 def balls(folder: Path, pad: int) -> Told:
-    """Return what left a table of the moccasin game until the hunt, with the marked ball under `pad`."""
+    """Return what left a table of the moccasin game until the hit, with the marked ball under `pad`."""
     others = [other for other in (1, 2, 3, 4) if other != pad]
     laid = {"bead": (pad, OFF)} | {f"ball {n}": (other, OFF) for n, other in enumerate(others, 1)}
     deeds = [*presses(TOSS_T, "toss_a"), *hides(HIDE_T, laid), *presses(READY_T + 0.5, "ready")]

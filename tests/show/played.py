@@ -14,7 +14,11 @@ from pi_controller.table.view import View
 PHASES = {"ojibwe": "hide", "slahal": "hide", "bageswin": "throw", "plum_stone": "throw", "patol": "throw"}
 NAMES = ("Ana", "Bo", "<b>Č</b>", "قبيلة", "日本日本", "W" * 40, "\u200b", "Ḣapéna")
 SETTINGS: dict[str, list[dict[str, Any]]] = {
-    "ojibwe": [{}, {"start_counters": "split_10_10", "high_reset": "never"}, {"games": 12}],
+    "ojibwe": [
+        {},
+        {"start_counters": "split_10_10", "high_reset": "never"},
+        {"games": 12, "one_stick": "keeps_shooting"},
+    ],
     "slahal": [{}, {"king_last": True}, {"payment": "live_dead_own"}],
     "bageswin": [{}, {"players": ",".join(NAMES)}, {"players": "A,Bo,C", "sticks": 7}],
     "plum_stone": [{}, {"counters": 5}, {"counters": 3}],

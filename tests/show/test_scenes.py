@@ -18,7 +18,7 @@ from pi_controller.show.sheet_phrases import GAMES
 from pi_controller.table.view import Asked
 
 LIGHTS = pinmap().lights
-WHITES = {ojibwe.LIFE, ojibwe.PLAIN_PAD, slahal.KING, *ojibwe.PAD.values()}
+WHITES = {ojibwe.HIDES_ON, ojibwe.PLAIN_PAD, slahal.KING, *ojibwe.PAD.values()}
 MANY = settings(max_examples=60)
 
 
@@ -60,7 +60,7 @@ def test_a_pixel_is_a_counter_of_the_moccasin_game(view, t):
         assert sticks(shown[row]) == count
         assert not set(shown[row][:count]) & {DARK, *WHITES}
     assert sum(pixel in WHITES for row in shown.values() for pixel in row) == (
-        4 * (sheet["high"] is not None) + (sheet["lives"] == 2)
+        4 * (sheet["high"] is not None) + (sheet["hides_left"] > 1)
     )
     if sum(sheet["short"].values()) <= 9:
         assert lit(shown["short"]) == sum(sheet["short"].values())
@@ -69,12 +69,12 @@ def test_a_pixel_is_a_counter_of_the_moccasin_game(view, t):
 def test_the_high_pad_is_the_brightest_of_the_four():
     sheet = {
         "hider": "A", "counters": {"A": 5, "B": 0}, "pool": 15, "short": {"A": 0, "B": 0},
-        "high": 2, "lives": 2, "shooting": 15, "double": False, "winner": None,
+        "high": 2, "hides_left": 2, "banked": 0, "shooting": 15, "double": False, "winner": None,
     }  # fmt: skip
     shown = rows(view_of("ojibwe", sheet))
     pads = [sum(pixel) for pixel in shown["B"][-5:-1]]
     assert pads[1] > pads[2] > pads[0] == pads[3] > 0
-    assert shown["A"][-1] == ojibwe.LIFE
+    assert shown["A"][-1] == ojibwe.HIDES_ON
 
 
 @MANY

@@ -75,6 +75,28 @@ def test_the_end_is_told():
     assert phrases.stake(slahal(winner=None, pairs_out=1)) == "One pair is out: left or right."
 
 
+def ojibwe(**changed):
+    sheet = {
+        "hider": "A", "counters": {"A": 19, "B": 1}, "pool": 0, "short": {"A": 3, "B": 0}, "high": None,
+        "hides_left": 1, "banked": 0, "shooting": 1, "double": True, "winner": None, "finish": None,
+    }  # fmt: skip
+    return view_of("ojibwe", sheet | changed)
+
+
+def test_what_is_special_about_a_turn_of_the_moccasin_game_is_told():
+    assert phrases.sentence(ojibwe()) == "Big Coulee hides, Long Hollow shoots"
+    assert phrases.stake(ojibwe()) == "Double: two fingers are shown, and nobody is asked."
+    assert phrases.stake(ojibwe(banked=1)) == "Double, 1 find banked: the same team shoots until it misses."
+    assert phrases.stake(ojibwe(banked=2)) == "Double, 2 finds banked: the same team shoots until it misses."
+    often = ojibwe(double=False, hides_left=3)
+    assert phrases.stake(often) == "The hide passes when the hiders are found 3 times."
+    assert "to find   3" in render_text(often)
+    assert "banked" not in render_text(often)
+    assert render_text(ojibwe(banked=2)).count("banked") == 2
+    assert phrases.sentence(ojibwe(winner="B", finish="forfeit")) == "Long Hollow wins: Big Coulee forfeits"
+    assert phrases.sentence(ojibwe(winner="A")) == "Big Coulee wins, 3 to 0"
+
+
 @settings(max_examples=60)
 @given(views())
 def test_every_state_fits_eighty_by_twenty_four(view):
@@ -86,7 +108,7 @@ def test_every_state_fits_eighty_by_twenty_four(view):
 
 def test_the_terminal_draws_the_counters():
     view = play("ojibwe", 5, 30)
-    said = [line for line in render_text(view).splitlines() if line.strip().startswith(("hides", "hunts", "pool"))]
+    said = [line for line in render_text(view).splitlines() if line.strip().startswith(("hides", "shoots", "pool"))]
     drawn = [line.count("█") + line.count("▒") for line in said]
     counters = view.sheet["counters"]
     assert drawn == [counters["A"], counters["B"], view.sheet["pool"]]

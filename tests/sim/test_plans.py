@@ -9,7 +9,7 @@ from pi_controller.games import registry
 from pi_controller.pinmap import pinmap
 from pi_controller.referee.guessing import SIGNALS
 from pi_controller.sim.bones import HOLDERS, PADS_OF, bones_script, duels
-from pi_controller.sim.hunts import BALLS, MARKED, hunt_script
+from pi_controller.sim.ojibwe import BALLS, MARKED, ojibwe_script
 from pi_controller.sim.script import Mischief
 from pi_controller.sim.throws import RATTLE_S, start, throw_script
 
@@ -19,7 +19,7 @@ HIDES = [(seed, hide) for seed in range(8) for hide in range(1, 26)]
 
 def test_a_turn_planned_again_is_the_same_and_another_one_is_not() -> None:
     for plan in (
-        lambda seed, n: hunt_script(seed, n, 2, "natural", ALL),
+        lambda seed, n: ojibwe_script(seed, n, 2, "natural", ALL),
         lambda seed, n: bones_script(seed, n, "natural", ALL),
         lambda seed, n: throw_script("bageswin", seed, n, "natural", ALL),
     ):
@@ -28,12 +28,12 @@ def test_a_turn_planned_again_is_the_same_and_another_one_is_not() -> None:
 
 
 @pytest.mark.parametrize("most", [2, 3])
-def test_a_hunt_lays_a_ball_under_each_pad_and_is_what_the_rules_allow(most: int) -> None:
+def test_a_hide_lays_a_ball_under_each_pad_and_is_what_the_rules_allow(most: int) -> None:
     game = registry.game("ojibwe", {"max_open": str(most)})
     state, _ = game.play(game.opening(), {"do": "toss", "winner": "A"})
     opened = Counter[int]()
     for seed, hide in HIDES:
-        plan = hunt_script(seed, hide, most)
+        plan = ojibwe_script(seed, hide, most)
         assert plan.mischief == ""
         assert sorted(drop.pad or 0 for drop in plan.drops) == [1, 2, 3, 4]
         assert sorted(drop.bead for drop in plan.drops) == sorted(BALLS)
@@ -41,14 +41,14 @@ def test_a_hunt_lays_a_ball_under_each_pad_and_is_what_the_rules_allow(most: int
         pads = [lift.pad for lift in plan.lifts]
         onto = plan.ball in pads
         opened[len(pads)] += 1
-        game.play(state, {"do": "hunt", "opened": pads, "hit": None if onto else plan.hit.pad, "ball": plan.ball})
+        game.play(state, {"do": "shoot", "opened": pads, "hit": None if onto else plan.hit.pad, "ball": plan.ball})
     assert set(opened) == set(range(most + 1))
 
 
 def test_mischief_changes_what_goes_wrong_and_nothing_else() -> None:
     kinds = Counter[str]()
     for seed, hide in HIDES:
-        good, bad = hunt_script(seed, hide, 2), hunt_script(seed, hide, 2, mischief=ALL)
+        good, bad = ojibwe_script(seed, hide, 2), ojibwe_script(seed, hide, 2, mischief=ALL)
         kinds.update(bad.mischief.split(", "))
         assert (good.style, good.ready_s, good.hit.pad) == (bad.style, bad.ready_s, bad.hit.pad)
         assert bad.stop or bad.ball is not None

@@ -12,7 +12,7 @@ from pi_controller.sim.turns import Turns, compare_turns
 GAME = registry.game("ojibwe", {"games": "1"})
 ACTIONS: list[dict[str, Any]] = [
     {"do": "toss", "winner": "A"},
-    *({"do": "hunt", "opened": [], "hit": pad, "ball": 4} for pad in (1, 2, 3, 1, 2)),
+    *({"do": "shoot", "opened": [], "hit": pad, "ball": 4} for pad in (1, 2, 3, 1, 2)),
 ]
 
 
@@ -75,6 +75,6 @@ def test_a_turn_begun_anew_replaces_what_was_recorded() -> None:
     it.begin(2, 3, "ball_out")
     assert it.turns[2].actions == []
     assert it.turns[2].place == 3
-    it.did(2, {"do": "hunt", "opened": [], "hit": 1, "ball": 3})
-    it.did(2, {"do": "hunt", "opened": [], "hit": 2, "ball": 3})
+    it.did(2, {"do": "shoot", "opened": [], "hit": 1, "ball": 3})
+    it.did(2, {"do": "shoot", "opened": [], "hit": 2, "ball": 3})
     assert [action["hit"] for number, action in it.actions() if number == 2] == [2]

@@ -109,7 +109,7 @@ def held(page, rig):
 
 
 def ojibwe(page, rig):
-    """A hunt is being entered."""
+    """A shot is being entered."""
     touch(page, "toss-A")
     for row, pad in (("opened", 0), ("opened", 2), ("hit", 1)):
         page.click(f"[data-row={row}] [data-value='{pad}']")

@@ -32,8 +32,8 @@ PEOPLE = {"Ann": "head", "Bo": "judge", "Cy": "scorekeeper"}
 OTHERS = {
     "ojibwe": (
         ["[data-id=toss-A]", "[data-id=hidden]", "[data-row=opened] [data-value='0']",
-         "[data-row=hit] [data-value='1']", "[data-row=ball] [data-value='1']", "[data-id=hunt]"],
-        [{"do": "toss", "winner": "A"}, {"do": "hunt", "opened": [1], "hit": 2, "ball": 2}],
+         "[data-row=hit] [data-value='1']", "[data-row=ball] [data-value='1']", "[data-id=shoot]"],
+        [{"do": "toss", "winner": "A"}, {"do": "shoot", "opened": [1], "hit": 2, "ball": 2}],
     ),
     "slahal": (
         ["[data-id=duel-1]", "[data-row=signal] [data-value='2']", "[data-row=actual] [data-value='0']"],

@@ -133,8 +133,8 @@ def test_the_last_thing_is_put_right_at_once():
     assert again is not None
     assert again.button is not None
     assert again.button.say == {"judge": "replace", "action": {"do": "hit", "found": True, "pad": 2}}
-    hunt = {"do": "hunt", "opened": [], "hit": 1, "ball": 2}
-    again = told(PHASES["ojibwe"], undo="hunt", last=hunt).again
+    shot = {"do": "shoot", "opened": [], "hit": 1, "ball": 2}
+    again = told(PHASES["ojibwe"], undo="shot", last=shot).again
     assert again is not None
     assert again.play is not None
     assert again.play.submit is not None

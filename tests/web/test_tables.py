@@ -85,6 +85,15 @@ def test_strokes_are_sticks(view):
             assert heaps == {kind: view.sheet[kind][team] for kind in ("live", "dead")}
 
 
+def test_how_often_the_hiders_may_be_found_and_finds_banked_are_told():
+    view = play("ojibwe", 5, 4)
+    told = {"hider": "A", "hides_left": 3, "banked": 0, "double": False, "winner": None}
+    often = board(msgspec.structs.replace(view, sheet={**view.sheet, **told})).table
+    assert "hides left: 3" in often
+    banked = {**view.sheet, **told, "hides_left": 1, "double": True, "banked": 2}
+    assert "double, banked: 2" in board(msgspec.structs.replace(view, sheet=banked)).table
+
+
 @settings(max_examples=40)
 @given(views(("bageswin", "patol", "plum_stone")))
 def test_who_throws_is_said_and_the_numbers_are_exact(view):

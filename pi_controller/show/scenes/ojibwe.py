@@ -1,8 +1,8 @@
 """The Mille Lacs Moccasin game on the strips: a pixel is a counter, in a team's row or in the pool's.
 
-The hiders' row breathes. A white pixel at its far end is the second life. In the emptier of the two rows, away from the
-counters, four white pixels are the pads in their order when one of them is high: it bright, its mate less, the others
-faint. Short sticks come from both ends, as in Hampa Apena.
+The hiders' row breathes. A white pixel at its far end: the next find does not pass the hide. In the emptier of the two
+rows, away from the counters, four white pixels are the pads in their order when one of them is high: it bright, its
+mate less, the others faint. Short sticks come from both ends, as in Hampa Apena.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pi_controller.drivers.ports import Rgb
     from pi_controller.table.view import View
 
-LIFE = glow(WHITE, 0.5)
+HIDES_ON = glow(WHITE, 0.5)
 PAD = {HIGH: glow(WHITE, 0.56), HIGH_MATE: glow(WHITE, 0.34)}
 PLAIN_PAD = glow(WHITE, 0.17)
 
@@ -52,9 +52,9 @@ def rows(view: View, t: float) -> Rows:
         lit = pattern(team, counters[team], lambda _, level=level: level)
         filled[team] = lit + [DARK] * (COUNTERS - len(lit))
     if sheet["high"] is not None:
-        hunters = "B" if hider == "A" else "A"
-        emptier = hider if counters[hider] < counters[hunters] else hunters
+        hitters = "B" if hider == "A" else "A"
+        emptier = hider if counters[hider] < counters[hitters] else hitters
         filled[emptier][-5:-1] = [PAD.get(value(pad, sheet["high"]), PLAIN_PAD) for pad in PADS]
-    if sheet["lives"] == 2:
-        filled[hider][-1] = LIFE
+    if sheet["hides_left"] > 1:
+        filled[hider][-1] = HIDES_ON
     return Rows(filled["A"], filled["B"], [glow(MIDDLE, STEADY)] * sheet["pool"], short)

@@ -144,7 +144,7 @@ export class Panel {
         const [pad] = this.values("pad");
         return pad === undefined ? one.say : with_({ pad });
       }
-      case "hunt": {
+      case "shoot": {
         const [opened, [hit], [ball]] = [this.values("opened"), this.values("hit"), this.values("ball")];
         const onto = ball !== undefined && opened.at(-1) === ball;
         return ball === undefined || (hit === undefined && !onto) ? null : with_({ opened, hit: onto ? null : hit, ball });
@@ -182,10 +182,10 @@ export class Panel {
       }
     }
     const shows = this.place.querySelector(".shows");
-    if (shows) say(shows, play.shape === "hunt" ? this.hunt() : this.thrown(play));
+    if (shows) say(shows, play.shape === "shoot" ? this.shot() : this.thrown(play));
   }
 
-  hunt() {
+  shot() {
     const [opened, [hit], [ball]] = [this.values("opened"), this.values("hit"), this.values("ball")];
     const told = [
       opened.length ? fill(words.opened, { pads: opened.join(", ") }) : "",

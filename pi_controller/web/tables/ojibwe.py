@@ -24,9 +24,12 @@ def table(view: View, language: str) -> str:
     sections: dict[str, str] = {}
     for letter in "AB":
         hides = letter == sheet["hider"]
-        said = text("two lives") if hides and sheet["lives"] == 2 else ""
-        if sheet["double"] and not hides:
-            said = text("double")
+        said = ""
+        if hides and sheet["hides_left"] > 1:
+            said = text("hides left: {n}").format(n=sheet["hides_left"])
+        elif sheet["double"] and not hides:
+            banked = sheet["banked"]
+            said = text("double, banked: {n}").format(n=banked) if banked else text("double")
         short, counters = sheet["short"][letter], sheet["counters"][letter]
         inside = head(
             view,

@@ -1,7 +1,7 @@
-"""The referee of the Mille Lacs Moccasin game: four balls laid out, pads opened by the hunters, then one stroke.
+"""The referee of the Mille Lacs Moccasin game: four balls laid out, pads opened by the shooter, then one stroke.
 
-DGR-13, rules 3 to 6 and 16 to 18: the hunter may bet that the marked ball is not under a pad and lift it, and then
-strikes the one where it is. The regulation names no fouls of the hiders: what lies wrong is put to the judge.
+DGR-13, rules 3 to 6 and 16 to 18: the shooter may open pads under which the marked ball should not be, and then strikes
+the one where it is. The regulation names no fouls of the hiders: what lies wrong is put to the judge.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ HAND_S = 0.15
 """A hand that goes under a pad is felt by the piezo disc up to so long before the touch strips tell of it."""
 
 
-class Hunting(Keeper):
+class OjibweReferee(Keeper):
     """One table's referee for `ojibwe`."""
 
     _stroke: Strike | None = None
@@ -31,7 +31,7 @@ class Hunting(Keeper):
 
     def _act(self, turn: Turn, call: JudgeAction) -> None:
         turn.game.play(turn.story.state, call.action)
-        if call.action.get("do") == "hunt" and turn.story.phase == "show":
+        if turn.game.current(call.action).get("do") == "shoot" and turn.story.phase == "show":
             turn.add(Shown(turn.t))
         turn.play(call.action, "judge")
 
@@ -47,10 +47,12 @@ class Hunting(Keeper):
                 pass
             case "lifted", _:
                 _open(turn, asked.pads[0])
+            case "too_many", _:
+                _opened(turn, asked.pads[0])
             case "opened", _:
-                _hunt(turn, None, asked.pads[0], "judge")
+                _shoot(turn, None, asked.pads[0], "judge")
             case "ball", pad:
-                _hunt(turn, asked.pads[0], int(pad), "judge")
+                _shoot(turn, asked.pads[0], int(pad), "judge")
             case _, pad:
                 _hit(turn, int(pad), "judge")
 
@@ -71,7 +73,7 @@ class Hunting(Keeper):
                 pass
 
     def _hand(self, turn: Turn, event: HandIn | HandOut) -> None:
-        """A hand over the hunters' edge while the hit is due opens the pad; nobody else has a hand there then."""
+        """A hand over the hitters' edge while the hit is due opens the pad; nobody else has a hand there then."""
         senses, story = self._senses, turn.story
         senses.moved()
         senses.wait(story, turn.t, afresh=True)
@@ -104,14 +106,15 @@ class Hunting(Keeper):
         elif story.phase == "hit" and reading.sure:
             # an opened pad's ball may be taken out: only the marked one has to stay
             marked, sealed = _marked(reading), turn.sealed
+            hittable = marked in story.pads_open  # moved to a pad that lies open it is the judge's to look at
             if sealed is None:
-                if marked is not None and not story.by_hand:
+                if marked is not None and hittable and not story.by_hand:
                     turn.seal(marked)
             elif marked is not None and sealed.found(marked):
                 pass
             elif self.settings.mode("bead_moved") == "off":
                 turn.void("the marked ball moved")
-                if marked is not None:
+                if marked is not None and hittable:
                     turn.seal(marked)
             else:
                 turn.add(Question(turn.t, "ball_moved", ("play_on", "hide_again")))
@@ -158,30 +161,43 @@ def _button(turn: Turn, name: str) -> None:
 
 
 def _open(turn: Turn, pad: int) -> None:
-    """Open a pad (rule 16): the hunt is over where the marked ball lies under it."""
-    most = turn.game.settings["max_open"]
-    assert isinstance(most, int)
-    if len(turn.story.opened) >= most:
-        if "too_many" not in turn.story.waived:
-            turn.add(Question(turn.t, "too_many", ("play_on", "hide_again"), (pad,)))
-        return
+    """Open a pad (rule 16), or ask where it is one more than the rules allow: the shooter has seen what lay there."""
+    if len(turn.story.opened) < _most(turn):
+        _opened(turn, pad)
+    elif "too_many" not in turn.story.waived:
+        turn.add(Question(turn.t, "too_many", ("play_on", "counts", "hide_again"), (pad,)))
+
+
+def _opened(turn: Turn, pad: int) -> None:
+    """Count a pad as opened: the attempt is over where the marked ball lies under it."""
     sealed = turn.sealed
     turn.add(Lifted(turn.t, pad))
-    if sealed is None:
+    if sealed is not None and sealed.found(pad):
+        _shoot(turn, None, pad, "sensor")
+    elif not turn.story.pads_open:  # the ball was under none of the others
+        _shoot(turn, None, pad, "judge")
+    elif sealed is None:
         turn.add(Question(turn.t, "opened", ("yes", "no"), (pad,)))
-    elif sealed.found(pad):
-        _hunt(turn, None, pad, "sensor")
 
 
 def _hit(turn: Turn, pad: int, by: Source) -> None:
-    """Strike a pad: what the hunters pay goes by where the ball lay, which the judge says where nothing is sealed."""
+    """Strike a pad: what the hitters pay goes by where the ball lay, which the judge says where nothing is sealed."""
     sealed = turn.sealed
     if sealed is None:
         turn.add(Question(turn.t, "ball", tuple(map(str, turn.story.pads_open)), (pad,)))
     else:
-        _hunt(turn, pad, sealed.open()[0], by)
+        _shoot(turn, pad, sealed.open()[0], by)
 
 
-def _hunt(turn: Turn, hit: int | None, ball: int, by: Source) -> None:
-    action: dict[str, Any] = {"do": "hunt", "opened": list(turn.story.opened), "hit": hit, "ball": ball}
+def _shoot(turn: Turn, hit: int | None, ball: int, by: Source) -> None:
+    """Settle the attempt. What is paid goes by the ball alone, so of pads opened beyond the rules the first are left
+    out."""
+    opened = list(turn.story.opened[-_most(turn) :])
+    action: dict[str, Any] = {"do": "shoot", "opened": opened, "hit": hit, "ball": ball}
     turn.play(action, by)
+
+
+def _most(turn: Turn) -> int:
+    most = turn.game.settings["max_open"]
+    assert isinstance(most, int)
+    return most

@@ -1,26 +1,132 @@
-"""The people of ojibwe at a simulated table: the hider lays four balls, the hunter opens pads and strikes one.
+"""The people of ojibwe at a simulated table: the hider lays four balls, the shooter opens pads and strikes one.
 
-What they do in a hide is decided by `hunts`, what they did is kept in `turns`.
+What they do in a hide is an `OjibweScript`, decided by (seed, hide) alone, so that a hide played again ends the same.
+What they did is kept in `turns`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
-from pi_controller.sim.hunts import BALLS, MARKED, HuntScript, Lift, hunt_script
+from pi_controller.pinmap import pinmap
 from pi_controller.sim.people import AGAIN_S, louder, one_of
-from pi_controller.sim.script import toss
+from pi_controller.sim.script import PACES, Drop, Mischief, Pace, PaceName, Stroke, span, stroke, style, toss, under
+from pi_controller.sim.seeds import Stream, rng
 from pi_controller.sim.turn_people import TurnPeople
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    import numpy as np
+
+    from pi_controller.sim.hands import HandStyle
     from pi_controller.table.view import Asked, View
 
+MARKED = "marked ball"
+BALLS = (MARKED, "ball 2", "ball 3", "ball 4")
+Amiss = Literal["ball_out", "two_under_one"]
 
-class Hunters(TurnPeople):
-    """Hider, hunter and judge of one table."""
+
+@dataclass(frozen=True, slots=True)
+class Lift:
+    """The shooter opens `pad`, looks for `dwell_s` and perhaps takes the ball out (`takes`)."""
+
+    pad: int
+    style: HandStyle
+    look_s: float
+    dwell_s: float
+    takes: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OjibweScript:
+    """One whole hide.
+
+    `ball` is the pad over the marked ball, None where it was left out. `lifts` are the pads that are opened, `slip` an
+    opened pad that is touched by mistake before the stroke, `one_more` a pad lifted beyond what may be opened. `amiss`
+    is what the hider did wrong, `stop` whether the judge lets the hide start over for it (or for `one_more`).
+    """
+
+    hide: int
+    start_s: float
+    drops: tuple[Drop, ...]
+    style: HandStyle
+    dwell_s: float
+    ready_s: float
+    ball: int | None
+    lifts: tuple[Lift, ...]
+    hit: Stroke
+    slip: int | None
+    one_more: Lift | None
+    amiss: Amiss | None
+    stop: bool
+    show_s: float
+
+    @property
+    def mischief(self) -> str:
+        """What goes otherwise than it should, for the record."""
+        slips = ("opened_pad" if self.slip else None, "too_many" if self.one_more else None)
+        return ", ".join(kind for kind in (self.amiss, *slips) if kind)
+
+
+def ojibwe_script(
+    seed: int, hide: int, max_open: int, pace: PaceName = "brisk", mischief: Mischief | None = None
+) -> OjibweScript:
+    """Return what happens in hide number `hide` of the table with this seed: always the same."""
+    chances, times = mischief or Mischief(), PACES[pace]
+    # mischief is drawn apart, so that a hide which starts over without it is else the same
+    random, whim = rng(seed, Stream.SCRIPT, hide), rng(seed, Stream.SCRIPT, hide, 1)
+    pads = list(range(1, pinmap().pads.count + 1))
+    laid = [int(pad) for pad in random.permutation(pads)]  # the marked ball's pad first
+    drops = [under(random, name, pad) for name, pad in zip(BALLS, laid, strict=True)]
+    order = [int(pad) for pad in random.permutation(pads)]
+    count = int(random.choice((0, 0, 1, 1, 2, max_open)))
+    lifts = tuple(_lift(random, times, pad) for pad in order[:count])
+    amiss = _amiss(whim, drops) if whim.random() < chances.fouls else None
+    ball = next((drop.pad for drop in drops if drop.bead == MARKED), None)
+    onto = next((i for i, lift in enumerate(lifts) if lift.pad == ball), None)
+    hit = stroke(random, times, order[count], doubt=bool(whim.random() < chances.doubts))
+    slip = lifts[0].pad if lifts and onto is None and whim.random() < chances.doubts else None
+    wrong = [pad for pad in order[count:] if pad != ball]
+    beyond = count == max_open and onto is None and bool(wrong) and whim.random() < chances.doubts
+    return OjibweScript(
+        hide=hide,
+        start_s=span(random, times.start),
+        drops=tuple(sorted(drops, key=lambda drop: drop.pad or 0)),
+        style=style(random, times),
+        dwell_s=span(random, times.dwell),
+        ready_s=span(random, times.ready),
+        ball=ball,
+        lifts=lifts if onto is None else lifts[: onto + 1],
+        hit=hit,
+        slip=slip,
+        one_more=replace(_lift(whim, times, wrong[-1]), takes=False) if beyond else None,
+        amiss=amiss,
+        stop=bool(ball is None or whim.random() < 0.5),
+        show_s=span(random, times.show),
+    )
+
+
+def _amiss(whim: np.random.Generator, drops: list[Drop]) -> Amiss:
+    """Change `drops` as a hider does who forgets a ball, or lays two under one pad."""
+    out = whim.random() < 0.5
+    which = int(whim.integers(len(drops)))
+    spare = drops.pop(which)
+    if out:
+        return "ball_out"
+    drops.insert(which, under(whim, spare.bead, int(whim.choice([drop.pad for drop in drops if drop.pad]))))
+    return "two_under_one"
+
+
+def _lift(random: np.random.Generator, times: Pace, pad: int) -> Lift:
+    look, dwell = span(random, times.look), 0.1 + span(random, times.dwell)
+    return Lift(pad, style(random, times), look, dwell, bool(random.random() < 0.4))
+
+
+class OjibwePeople(TurnPeople):
+    """Hider, shooter and judge of one table."""
 
     _hid = 0
     """The hide whose balls have been laid down in this world."""
@@ -39,16 +145,16 @@ class Hunters(TurnPeople):
             case "check":
                 return self._nothing_more(view)
             case "hit":
-                return self._hunt(self._script(view))
+                return self._shoot(self._script(view))
             case "show":
                 return self._show(self._script(view))
             case _:
                 return None
 
-    def _script(self, view: View) -> HuntScript:
+    def _script(self, view: View) -> OjibweScript:
         most = self.game.settings["max_open"]
         assert isinstance(most, int)
-        return hunt_script(self.seed, view.hide, most, self.pace, self._allowed(view.hide))
+        return ojibwe_script(self.seed, view.hide, most, self.pace, self._allowed(view.hide))
 
     def _toss(self) -> Iterator[float]:
         yield 0.4
@@ -58,7 +164,7 @@ class Hunters(TurnPeople):
 
     # hiding
 
-    def _hide(self, plan: HuntScript) -> Iterator[float]:
+    def _hide(self, plan: OjibweScript) -> Iterator[float]:
         world = self._world
         yield from self._hand_away("hitter")
         yield plan.start_s
@@ -79,7 +185,7 @@ class Hunters(TurnPeople):
         yield plan.ready_s
         yield from self._pressing("ready")
 
-    def _laid(self, plan: HuntScript) -> None:
+    def _laid(self, plan: OjibweScript) -> None:
         self._hid = plan.hide
         self.truth.begin(plan.hide, plan.ball, plan.mischief)
 
@@ -90,16 +196,16 @@ class Hunters(TurnPeople):
             self._world.hand_home(side)
         yield 0.0
 
-    def _catch_up(self, plan: HuntScript) -> None:
+    def _catch_up(self, plan: OjibweScript) -> None:
         if self._hid != plan.hide:
             self._laid(plan)
             for drop in plan.drops:
                 self._world.carry(drop.bead, marked=drop.bead == MARKED)
                 self._world.drop(drop.bead, drop.place, drop.facing)
 
-    # hunting
+    # shooting
 
-    def _hunt(self, plan: HuntScript) -> Iterator[float]:
+    def _shoot(self, plan: OjibweScript) -> Iterator[float]:
         self._catch_up(plan)
         opened = [lift.pad for lift in plan.lifts]
         if plan.ball in opened:
@@ -126,7 +232,7 @@ class Hunters(TurnPeople):
             level = louder(level)
 
     def _lift(self, lift: Lift) -> Iterator[float]:
-        """Open a pad; a hunter may take out the ball that lies there."""
+        """Open a pad; the shooter may take out the ball that lies there."""
         world = self._world
         yield lift.look_s
         yield world.hand_in(lift.pad, lift.style, "hitter") - world.t + lift.dwell_s
@@ -140,10 +246,10 @@ class Hunters(TurnPeople):
     def _opened(self) -> tuple[int, ...]:
         return self._view.opened if self._view is not None else ()
 
-    def _done(self, plan: HuntScript, opened: list[int], hit: int | None) -> None:
-        self.truth.did(plan.hide, {"do": "hunt", "opened": opened, "hit": hit, "ball": plan.ball})
+    def _done(self, plan: OjibweScript, opened: list[int], hit: int | None) -> None:
+        self.truth.did(plan.hide, {"do": "shoot", "opened": opened, "hit": hit, "ball": plan.ball})
 
-    def _show(self, plan: HuntScript) -> Iterator[float]:
+    def _show(self, plan: OjibweScript) -> Iterator[float]:
         yield from self._hand_away("hitter")
         yield plan.show_s
         yield from self._take_up(plan, "hitter")
@@ -154,7 +260,7 @@ class Hunters(TurnPeople):
         yield self._world.draw_back(side) - self._world.t
         self._world.hand_home(side)
 
-    def _take_up(self, plan: HuntScript, side: Any) -> Iterator[float]:
+    def _take_up(self, plan: OjibweScript, side: Any) -> Iterator[float]:
         """Gather the balls that lie on the mat, pad by pad, and put them away."""
         world = self._world
         for pad in sorted({pad for ball in BALLS if (pad := world.lies(ball)) is not None}):
