@@ -126,8 +126,7 @@ def hit(turn: Turn, pad: int, by: Source) -> None:
 def watch(turn: Turn) -> None:
     """While a hit is owed: seal the bead when nothing is sealed, ask when it is not where it was or a disc is dead."""
     senses, story, bead = turn.senses, turn.story, turn.sealed
-    if story.link and story.sensors and story.deaf and "disc_dead" not in story.waived:
-        turn.add(Question(turn.t, "disc_dead", (*map(str, story.pads_open), "play_on"), story.deaf))
+    if ask_of_dead_disc(turn):
         return
     reading, place = senses.reading, senses.place
     if reading is None or not reading.sure:
@@ -144,6 +143,15 @@ def watch(turn: Turn) -> None:
     else:  # after a stroke it may be the stroke that moved it
         choices = ("play_on", "foul") if story.hits else ("play_on", "hide_again", "foul")
         turn.add(Question(turn.t, "bead_moved", choices, foul=_moving(reading)))
+
+
+def ask_of_dead_disc(turn: Turn) -> bool:
+    """Ask who hit what where a stroke on one of the pads would not be felt; return whether that is asked."""
+    story = turn.story
+    if not story.link or not story.sensors or not story.deaf or "disc_dead" in story.waived:
+        return False
+    turn.add(Question(turn.t, "disc_dead", (*map(str, story.pads_open), "play_on"), story.deaf))
+    return True
 
 
 def _moving(reading: Beads) -> str:

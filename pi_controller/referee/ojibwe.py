@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_controller.mat.events import Beads, Button, HandIn, HandOut, MatEvent, Strike
-from pi_controller.referee import hits
-from pi_controller.referee.facts import ByEye, Lifted, Question, Ready, Shown, Source
+from pi_controller.referee import calls, hits
+from pi_controller.referee.facts import ByEye, Lifted, Question, Ready, Shown, Source, Withdrawn
 from pi_controller.referee.keeper import Keeper
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class OjibweReferee(Keeper):
             case _, "none" | "no":
                 pass
             case _, "hide_again":
-                turn.hide_again("the judge said so")
+                calls.hide_anew(turn)
             case "ball_moved", "play_on":
                 turn.void("the marked ball moved")
             case _, "play_on":
@@ -50,11 +50,11 @@ class OjibweReferee(Keeper):
             case "too_many", _:
                 _opened(turn, asked.pads[0])
             case "opened", _:
-                _shoot(turn, None, asked.pads[0], "judge")
+                _shoot(turn, None, asked.pads[0], turn.by)
             case "ball", pad:
-                _shoot(turn, asked.pads[0], int(pad), "judge")
+                _shoot(turn, asked.pads[0], int(pad), turn.by)
             case _, pad:
-                _hit(turn, int(pad), "judge")
+                _hit(turn, int(pad), turn.by)
 
     def _felt(self, turn: Turn, event: MatEvent) -> None:
         match event:
@@ -81,6 +81,11 @@ class OjibweReferee(Keeper):
             senses.hands.pop(event.pad, None)
             return
         senses.hands[event.pad] = True
+        senses.handled = True
+        asked = story.question
+        if asked is not None and asked.about == "lifted" and asked.pads == (event.pad,) and event.sure:
+            turn.add(Withdrawn(turn.t, "lifted", "pad_opened"))
+            story = turn.story
         if self._stroke is not None and event.pad in self._stroke.pads:
             self._stroke = None  # not a stroke: the hand that goes under the pad
         if story.phase == "hit" and story.armed and event.side != "hider" and event.pad not in story.opened:
@@ -94,11 +99,13 @@ class OjibweReferee(Keeper):
         if self.settings.beads == "judge" and story.phase == "check" and not senses.hands:
             turn.add(ByEye(turn.t))
             return
+        if story.phase == "hit" and hits.ask_of_dead_disc(turn):
+            return
         reading = senses.reading
         if reading is None or senses.hands:
             return
         if story.phase == "check":
-            marked = _marked(reading) if sorted(ball.pad or 0 for ball in reading.found) == PADS else None
+            marked = _well(reading)
             if marked is not None:
                 turn.seal(marked)
             else:
@@ -122,11 +129,20 @@ class OjibweReferee(Keeper):
     def _limit(self, story: Story) -> float | None:
         return self.settings.check_timeout_s if story.phase == "check" else None
 
-    def due(self, story: Story) -> float | None:
-        """Return when `tick` has something to say unless something happens first, or None."""
+    def _due(self, story: Story) -> float | None:
         if not story.armed:
             self._stroke = None
-        return self._stroke.t + HAND_S if self._stroke is not None else super().due(story)
+        return self._stroke.t + HAND_S if self._stroke is not None else super()._due(story)
+
+    def _tells(self, turn: Turn) -> bool:
+        del turn
+        reading = self._senses.reading
+        return reading is not None and _well(reading) is not None
+
+    def _in_place(self, turn: Turn) -> bool:
+        sealed, reading = turn.sealed, self._senses.reading
+        marked = _marked(reading) if reading is not None else None
+        return sealed is not None and marked is not None and sealed.found(marked)
 
     def _overdue(self, turn: Turn) -> None:
         if self._stroke is None:
@@ -144,6 +160,11 @@ def _marked(reading: Beads) -> int | None:
     return marked[0] if reading.sure and len(marked) == 1 else None
 
 
+def _well(reading: Beads) -> int | None:
+    """Return the pad over the marked ball where one ball lies under each pad (rules 3 and 4)."""
+    return _marked(reading) if sorted(ball.pad or 0 for ball in reading.found) == PADS else None
+
+
 def _ask_what_lies(turn: Turn, about: str) -> None:
     turn.add(Question(turn.t, about, ("play_on", "hide_again")))
 
@@ -153,11 +174,22 @@ def _button(turn: Turn, name: str) -> None:
         case "toss_a" | "toss_b", "toss":
             turn.play({"do": "toss", "winner": name[-1].upper()}, "sensor")
         case "ready", "hide" | "show":
-            turn.add(Ready(turn.t))
+            _ready(turn)
         case "shown", "show":
             turn.add(Shown(turn.t))
         case _:
             pass
+
+
+def _ready(turn: Turn) -> None:
+    """The hiders are ready, if a hand was under a pad since the last hide and the ball is not where all saw it."""
+    senses, story = turn.senses, turn.story
+    marked = _marked(senses.reading) if senses.reading is not None else None
+    seen = story.phase == "show" and story.opening is not None and marked == story.opening.pad
+    if not senses.hands and (senses.handled is False or (seen and senses.handled is not None)):
+        turn.notice("nobody_hid")
+    else:
+        turn.add(Ready(turn.t))
 
 
 def _open(turn: Turn, pad: int) -> None:

@@ -18,8 +18,9 @@ class Senses:
     """One referee's private memory. It is lost when the power goes, and then the mat looks again.
 
     `reading` is the last field at rest, and None once a hand has moved since. `hands` are the pads with a hand under
-    them, true where it counts as a pass when it comes out. `since` is when the referee began to look for what is
-    `awaited` at rest, `stopped` since when the clocks stand.
+    them, true where it counts as a pass when it comes out. `handled` is whether a hand was under a pad since the
+    last hide was settled, None where that is not known. `since` is when the referee began to look for what is `awaited`
+    at rest, `stopped` since when the clocks stand.
     """
 
     reading: Beads | None = None
@@ -28,6 +29,7 @@ class Senses:
     sealed: SealedBead | None = None
     link: bool | None = None
     restarted: bool = False
+    handled: bool | None = None
     awaited: tuple[str, int, int, int] | None = None
     since: float = 0.0
     stopped: float | None = None
@@ -35,6 +37,11 @@ class Senses:
     def copy(self) -> Senses:
         """Return the same memory, which forgets and learns apart from this one."""
         return replace(self, hands=dict(self.hands), sides=dict(self.sides))
+
+    @property
+    def phase(self) -> str:
+        """The phase it looked for something in last; nothing while the judge was asked."""
+        return self.awaited[0] if self.awaited else ""
 
     def holds(self, story: Story) -> SealedBead | None:
         """Return the sealed bead if it is the one the story's commitment speaks of."""
@@ -46,6 +53,7 @@ class Senses:
 
     def lost(self) -> None:
         """Forget what the board said: it is gone."""
+        self.handled = None
         self.reading = None
         self.hands.clear()
         self.sides.clear()
@@ -70,6 +78,8 @@ class Senses:
             self.since += t - self.stopped
             self.stopped = None
         awaited = story.awaited if story.question is None else None
+        if awaited and awaited != self.awaited and (awaited[0] == "show" or self.phase == "toss"):
+            self.handled = False if story.link else None
         if awaited != self.awaited or afresh:
             self.awaited, self.since = awaited, t
             self.stopped = self.stopped and t
