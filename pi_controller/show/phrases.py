@@ -76,7 +76,7 @@ _CHOICES: Mapping[str, str] = {
 
 _FAR_S = 86_400.0
 
-_STAKES: Mapping[str, str] = {
+_WORTH: Mapping[str, str] = {
     "wheya": mark("{hitter} has four sticks left to give: a find on the second hit is a point for {hider}."),
     "sahdogan": mark("For a point: {hitter} must find the bead on the first hit."),
     "yawapi": mark("For a point: {hitter} must find the bead on the first hit."),
@@ -126,14 +126,14 @@ def sentence(view: View, language: str = "en") -> str:
             return text("{hider} hides the bead").format(**names)
 
 
-def stake(view: View, language: str = "en") -> str:
+def turn_worth(view: View, language: str = "en") -> str:
     """Return what the hide is for when it is more than sticks (wheya, sahdogan, yawapi, eyeya), else nothing.
 
     In a game told by its score sheet: what is special about this turn, or what the last throw was worth.
     """
     if sheet_phrases.told_by_sheet(view):
-        return "" if view.phase == "halted" else sheet_phrases.stake(view, language)
-    said = _STAKES.get(view.situation or "")
+        return "" if view.phase == "halted" else sheet_phrases.turn_worth(view, language)
+    said = _WORTH.get(view.situation or "")
     only_second_left = view.owed == "second" and view.situation not in {None, "wheya"}
     if said is None or view.hider is None or only_second_left or view.phase in {"over", "halted", "toss", "show"}:
         return ""

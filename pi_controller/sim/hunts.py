@@ -65,7 +65,7 @@ def hunt_script(
     seed: int, hide: int, max_open: int, pace: PaceName = "brisk", mischief: Mischief | None = None
 ) -> HuntScript:
     """Return what happens in hide number `hide` of the table with this seed: always the same."""
-    odds, times = mischief or Mischief(), PACES[pace]
+    mischief, times = mischief or Mischief(), PACES[pace]
     # mischief is drawn apart, so that a hide which starts over without it is else the same
     random, whim = rng(seed, Stream.SCRIPT, hide), rng(seed, Stream.SCRIPT, hide, 1)
     pads = list(range(1, pinmap().pads.count + 1))
@@ -74,13 +74,13 @@ def hunt_script(
     order = [int(pad) for pad in random.permutation(pads)]
     count = int(random.choice((0, 0, 1, 1, 2, max_open)))
     lifts = tuple(_lift(random, times, pad) for pad in order[:count])
-    amiss = _amiss(whim, drops) if whim.random() < odds.fouls else None
+    amiss = _amiss(whim, drops) if whim.random() < mischief.fouls else None
     ball = next((drop.pad for drop in drops if drop.bead == MARKED), None)
     onto = next((i for i, lift in enumerate(lifts) if lift.pad == ball), None)
-    hit = stroke(random, times, order[count], doubt=bool(whim.random() < odds.doubts))
-    slip = lifts[0].pad if lifts and onto is None and whim.random() < odds.doubts else None
+    hit = stroke(random, times, order[count], doubt=bool(whim.random() < mischief.doubts))
+    slip = lifts[0].pad if lifts and onto is None and whim.random() < mischief.doubts else None
     wrong = [pad for pad in order[count:] if pad != ball]
-    beyond = count == max_open and onto is None and bool(wrong) and whim.random() < odds.doubts
+    beyond = count == max_open and onto is None and bool(wrong) and whim.random() < mischief.doubts
     return HuntScript(
         hide=hide,
         start_s=span(random, times.start),

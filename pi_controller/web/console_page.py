@@ -318,7 +318,7 @@ def page(
         {
             "heading": escape(game_name(view.game, language)),
             "sentence": escape(shown.texts["sentence"]),
-            "stake": escape(shown.texts.get("stake", "")),
+            "turn_worth": escape(shown.texts.get("turn_worth", "")),
             "link": escape(shown.texts["link"]),
             "note": escape(view.note),
             "as_of_time": escape(as_of),

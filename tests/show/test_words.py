@@ -117,17 +117,17 @@ def test_the_phase_is_one_sentence(view):
 )
 def test_every_state_has_a_sentence(view, phase, hider, owed, situation):
     told = view(phase=phase, hider=hider, owed=owed, situation=situation)
-    said = phrases.sentence(told) + phrases.stake(told)
+    said = phrases.sentence(told) + phrases.turn_worth(told)
     assert said
     assert "{" not in said
     assert "None" not in said
 
 
 def test_the_stake_goes_with_the_first_hit_of_a_decision_hide(view):
-    assert "Long Hollow must find" in phrases.stake(view(situation="sahdogan"))
-    assert phrases.stake(view(situation="sahdogan", owed="second")) == ""
-    assert "second hit" in phrases.stake(view(situation="wheya", owed="second"))
-    assert phrases.stake(view(phase="over", situation="yawapi", winner="A")) == ""
+    assert "Long Hollow must find" in phrases.turn_worth(view(situation="sahdogan"))
+    assert phrases.turn_worth(view(situation="sahdogan", owed="second")) == ""
+    assert "second hit" in phrases.turn_worth(view(situation="wheya", owed="second"))
+    assert phrases.turn_worth(view(phase="over", situation="yawapi", winner="A")) == ""
 
 
 def test_a_hit_is_told_with_and_without_its_pad():
