@@ -306,7 +306,7 @@ def drive(
             if desk is not None:
                 desk.serve(daemon.table, clock(), state)
             while not lines.empty():
-                print(say(daemon.table, lines.get(), clock()))
+                print(say(daemon.table, lines.get(), clock(), language))
             if daemon.table.view is not shown and sys.stdout.isatty():
                 shown = daemon.table.view
                 print(render_text(shown, language=language, chances=bar.of(shown) if bar else None), flush=True)

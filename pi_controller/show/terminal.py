@@ -194,7 +194,7 @@ def _said(view: View, language: str) -> list[Text]:
     for call in view.calls:
         known = word(call, language, view.game)
         line = Text.assemble((known.shown, bold))
-        line.append(f" ({known.sounds})" if known.sounds else "", dim)
+        line.append(f" ({known.spoken})" if known.spoken else "", dim)
         meaning = phrases.foul(view.foul, language) if call == "foul" and view.foul else known.meaning
         said.append(line.append(f"  {meaning}" if meaning else ""))
     if view.hits:

@@ -17,7 +17,7 @@ from pi_controller.show import chances_bar, phrases
 from pi_controller.show.i18n import catalogue
 from pi_controller.show.names import player_name, team_name
 from pi_controller.show.sheet_phrases import told_by_sheet
-from pi_controller.show.words import game_name, word
+from pi_controller.show.words import credit, game_name, sounds_by, word
 from pi_controller.web.tables import TABLES
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ def board(view: View, language: str = "en", chances: ShownChances | None = None)
     }
     texts |= {
         "heading": game_name(view.game, language),
+        "credit": credit(view.game, language),
         "hide_line": text("Hide {n}").format(n=view.hide) if view.hide else text("Before the first hide"),
         "goal_line": text("First to {points}").format(points=view.points),
         "sentence": phrases.sentence(view, language),
@@ -89,6 +90,7 @@ def _sheet_board(view: View, language: str, chances: ShownChances | None) -> Boa
     texts = {
         **{key: said for key, said in _labels(text).items() if key not in _LIVE_LABELS},
         "heading": game_name(view.game, language),
+        "credit": credit(view.game, language),
         "title": game_name(view.game, language),
         "sentence": sentence,
         "announce": sentence,
@@ -181,7 +183,7 @@ def _calls(view: View, texts: dict[str, str], marks: dict[str, str], language: s
         meaning = known.meaning if known else ""
         if known and known.call == "foul" and view.foul:
             meaning = phrases.foul(view.foul, language)
-        sounds = known.sounds if known else ""
+        sounds = known.spoken if known else ""
         if known and known.literal:
             sounds = f"{sounds} · “{known.literal}”"
         texts |= {
@@ -189,6 +191,7 @@ def _calls(view: View, texts: dict[str, str], marks: dict[str, str], language: s
             f"sounds_{i + 1}": sounds,
             f"meaning_{i + 1}": meaning,
         }
+    texts["sounds_by"] = sounds_by(calls, language, view.game)
 
 
 def _mat(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:

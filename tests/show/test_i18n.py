@@ -33,7 +33,7 @@ from pi_controller.web.strip import overlay
 
 CALLED = " ".join(f"{known.shown} {known.sounds}" for known in GAME_WORDS["dakota"].values() if known.sounds)
 TYPED = " ".join([*TEAMS.values(), *PLAYERS.values(), *PHASES["wide"].teams.values(), "Team A"])
-KNOWN = set(escaped(f"{TYPED} {CALLED} Hampa Apena, Slahal, Pa-tol, SHA-256"))
+KNOWN = set(escaped(f"{TYPED} {CALLED} Hampa Apena, Lahal (Slahal), Pa-tol, SHA-256"))
 """Names as people typed them, the games' own names and words with their sounds, and the name of a standard."""
 
 
