@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from pi_controller.games.base import other
+from pi_controller.referee.story import HAMPA_APENA
 from pi_controller.show import sheet_phrases
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.names import inline, team_name
@@ -138,6 +139,26 @@ def turn_worth(view: View, language: str = "en") -> str:
     if said is None or view.hider is None or only_second_left or view.phase in {"over", "halted", "toss", "show"}:
         return ""
     return catalogue(language).gettext(said).format(**_names(view))
+
+
+def hiders_reminder(view: View, before: str | None, language: str = "en") -> str:
+    """Return what a judge of Hampa Apena reminds the hiders of before a hide; nothing at any other time.
+
+    A new hider's moccasins are shaken out (chapter 12), and a team that was not found keeps its hider (chapter 2).
+    `before` is the team that hid in the hide just settled, where that is known (`Game.hiders_before`).
+    """
+    if view.game != HAMPA_APENA or view.phase not in {"hide", "show"} or view.hider is None:
+        return ""
+    text, by_foul = catalogue(language).gettext, "foul" in view.calls
+    if before == view.hider:
+        said = text("{hider} hides again: no change of hiders until the bead is found.")
+        if "paguga" in view.calls and not by_foul:
+            said = text("{hider} hides again. The hider may change now: then shake out the moccasins.")
+    elif before is not None or by_foul or view.hide <= 1:
+        said = text("{hider} hides: a new hider. Shake out the moccasins.")
+    else:
+        return ""
+    return said.format(**_names(view))
 
 
 def standing(view: View, language: str = "en") -> str:
