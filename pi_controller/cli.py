@@ -25,7 +25,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "languages": ("pi_controller.show.languages_verb", "list the languages, how far each is filled, and by whose word"),
     "calibrate": ("pi_controller.calibrate", "measure the mat step by step and keep what was found as a profile"),
     "score": ("pi_controller.games.sheet", "keep score: actions in, states and words called out, one JSON a line"),
-    "odds": ("pi_controller.games.odds_verb", "tell the exact chances of winning, for learning what a moment means"),
+    "chances": ("pi_controller.games.chances_verb", "tell the exact chances of winning, for learning the game"),
     "referee": ("pi_controller.referee.stream", "judge mat events: one JSON a line in, what follows from them out"),
     "replay": ("pi_controller.recording.replay_verb", "show a game hide by hide, or feel its sensors again"),
     "review": ("pi_controller.recording.review_verb", "draw what the pads felt around a hit, for the judge"),
@@ -38,6 +38,8 @@ VERBS: dict[str, tuple[str, str]] = {
     "strikes": ("pi_controller.mat.wav", "find the strikes in a WAV file, each channel a pad"),
     "check-settings": ("pi_controller.table.check_settings", "check a settings file, or print a commented example"),
 }
+_FORMER = {"odds": "chances"}
+"""Verbs under the names they once had; the help does not list them."""
 
 
 def usage() -> str:
@@ -66,9 +68,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     from pi_controller.errors import MatError, UsageError  # noqa: PLC0415
 
     try:
-        if args[0] not in VERBS:
-            raise UsageError(f"there is no verb {args[0]!r}", _nearest(args[0]))
-        verb = cast("Callable[[Sequence[str]], int]", import_module(VERBS[args[0]][0]).main)
+        name = _FORMER.get(args[0], args[0])
+        if name not in VERBS:
+            raise UsageError(f"there is no verb {name!r}", _nearest(name))
+        verb = cast("Callable[[Sequence[str]], int]", import_module(VERBS[name][0]).main)
         return verb(args[1:])
     except MatError as error:
         print(f"moccasin-mat: {error.what}", file=sys.stderr)

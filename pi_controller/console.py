@@ -42,6 +42,7 @@ from pi_controller.referee.judge import (
     JudgeUndo,
 )
 from pi_controller.referee.story import HAMPA_APENA
+from pi_controller.show.words import glossary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -54,7 +55,8 @@ _OF_THE_TABLE = """
                     sensors off|on [REASON] | clock stop|go [REASON]
                     protest A|B [TEXT] | ruling upheld|denied|play_on REASON
                     close A|B forfeit|disqualified|no_show REASON (they are out of the game)
-                    set KEY=VALUE ... ; REASON (what stands otherwise, by the score sheet's keys: long.A=8 middle=8)"""
+                    set KEY=VALUE ... ; REASON (what stands otherwise, by the score sheet's keys: long.A=8 middle=8)
+                    help words (how the words called sound, and what they mean)"""
 HELP = f"""The judge can type: toss A | toss B | found [PAD] | missed [PAD] | foul hider KIND [last] | foul hitter KIND
                     answer CHOICE | again (the hide starts over) | undo [REASON]{_OF_THE_TABLE}"""
 """What can be typed where the mat plays along."""
@@ -135,12 +137,14 @@ def _closed(words: list[str], t: float) -> JudgeClose | None:
     return None
 
 
-def say(table: Table, line: str, t: float) -> str:
-    """Let the judge say `line` to the table at `t`; return what to print."""
+def say(table: Table, line: str, t: float, language: str = "en") -> str:
+    """Let the judge say `line` to the table at `t`; return what to print, the words called explained in `language`."""
     if not line.strip():
         return ""
     if line.strip() == "help":
         return help_now(table)
+    if line.split() == ["help", "words"]:
+        return "\n".join(glossary(table.game.name, language)) or "No words are called in this game."
     try:
         table.judge(understand(line, t, table.game, table.game.sheet(table.story.state)))
     except MatError as error:

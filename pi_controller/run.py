@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from pi_controller.games.base import Game
     from pi_controller.link.source import Source
     from pi_controller.mat.feel import Feel
-    from pi_controller.show.odds_bar import OddsBar
+    from pi_controller.show.chances_bar import ChancesBar
     from pi_controller.table.desk import Desk
     from pi_controller.table.view import View
     from pi_controller.web.server import WebServer
@@ -103,7 +103,7 @@ def main(argv: Sequence[str]) -> int:
         opened_at = clock()
         table = open_table(settings, opened_at)
         stack.callback(table.journal.close)
-        bar = odds_bar(settings, table.game)
+        bar = chances_bar(settings, table.game)
         publish, server, desk = _web(settings, table, bar, clock, stack)
         if server is not None:
             server.start()
@@ -230,21 +230,22 @@ def _buttons(settings: Settings, clock: Callable[[], float]) -> Buttons | None:
     )
 
 
-def odds_bar(settings: Settings, rules: Game[Any]) -> OddsBar | None:
+def chances_bar(settings: Settings, rules: Game[Any]) -> ChancesBar | None:
     """Return the chances of winning at `rules`, solved now; None where they are not wanted, or there are none."""
-    if not settings.web.odds:
+    if not settings.web.chances:
         return None
-    from pi_controller.show.odds_bar import OddsBar, OddsError  # noqa: PLC0415 - they need scipy's solver
+    from pi_controller.games.chances import ChancesError  # noqa: PLC0415
+    from pi_controller.show.chances_bar import ChancesBar  # noqa: PLC0415 - it needs scipy's solver
 
     try:
-        return OddsBar(rules, settings.odds.first, settings.odds.second)
-    except OddsError as error:  # the game is played all the same
+        return ChancesBar(rules, settings.chances.first, settings.chances.second)
+    except ChancesError as error:  # the game is played all the same
         print(f"no chance of winning is shown: {error.what}", flush=True)
         return None
 
 
 def _web(
-    settings: Settings, table: Table, bar: OddsBar | None, clock: Callable[[], float], stack: ExitStack
+    settings: Settings, table: Table, bar: ChancesBar | None, clock: Callable[[], float], stack: ExitStack
 ) -> tuple[Callable[[View], None] | None, WebServer | None, Desk | None]:
     if not settings.web.enabled:
         return None, None, None
@@ -312,7 +313,7 @@ def drive(
     clock: Callable[[], float],
     lines: queue.SimpleQueue[str],
     stop: Stop,
-    bar: OddsBar | None,
+    bar: ChancesBar | None,
     service: Notifier,
     desk: Desk | None = None,
     language: str = "en",
@@ -328,7 +329,7 @@ def drive(
             if desk is not None:
                 desk.serve(daemon.table, clock(), state)
             while not lines.empty():
-                print(say(daemon.table, lines.get(), clock()))
+                print(say(daemon.table, lines.get(), clock(), language))
             if daemon.table.view is not shown and sys.stdout.isatty():
                 shown = daemon.table.view
                 print(render_text(shown, language=language, chances=bar.of(shown) if bar else None), flush=True)

@@ -276,6 +276,9 @@ def test_the_help_has_every_word_and_every_line_of_it_can_be_typed(name, words):
 
 def test_the_help_of_the_mats_own_game(table):
     assert help_for(DAKOTA) == say(table, "help", 1.0) == HELP
+    words = say(table, "help words", 1.0)
+    assert "Paguga (pa-goo-ga, the goo long and guttural): The bead was found on the second hit." in words
+    assert "Grady Renville" in words.splitlines()[-1]
 
 
 def test_bytes_that_are_no_text_do_not_stop_the_table(table):

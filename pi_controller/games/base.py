@@ -117,6 +117,10 @@ class Game(ABC, Generic[S]):
         """Return the team that hides now; None before that is known, and where nothing is hidden."""
         return None
 
+    def hiders_before(self, state: S) -> Team | None:  # noqa: ARG002
+        """Return the team that hid in the hide just settled; None where the state does not remember one."""
+        return None
+
     @abstractmethod
     def legal_actions(self, state: S) -> tuple[dict[str, Json], ...]:
         """Return every action that is allowed now, one for all that come to the same."""

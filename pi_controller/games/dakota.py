@@ -101,6 +101,10 @@ class Dakota(Game[State]):
         """Return the hiding team; None before the toss."""
         return state.hider
 
+    def hiders_before(self, state: State) -> Team | None:
+        """Return the team of the hide just settled; None before there is one and after its own foul."""
+        return state.last.hider if state.last else None
+
     def sheet(self, state: State) -> dict[str, Json]:
         """Return hider, long, middle, short, owed, situation and winner."""
         return {

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-EMPTY_ODDS = 3.0
-"""Log odds that a mat is empty when the table is switched on, before any reading."""
+EMPTY_PRIOR = 3.0
+"""Log prior ratio that a mat is empty when the table is switched on, before any reading."""
 FIRM = 9.0
-"""Log odds from which a question is settled for good: one ghost is read again and again, each time with new noise."""
+"""Log posterior ratio that settles a question for good: one ghost is read again and again, each time with new noise."""
 DOUBT = 6.0
-"""Log odds up to which one bead alone is in doubt."""
+"""Log posterior ratio up to which one bead alone is in doubt."""
 OPEN = 1.5
-"""Log odds up to which it is open whether one has come or gone."""
+"""Log posterior ratio up to which it is open whether one has come or gone."""
 
 
 @dataclass(slots=True)
@@ -44,12 +44,12 @@ class Baseline:
     level: Array
 
     def in_favour(self, field: Array) -> float:
-        """Return the log odds that a bead with `field` (sensors, 3) has come, and not that one has been taken away."""
+        """Return the log posterior ratio of a bead with `field` (sensors, 3) having come to one being taken away."""
         if self.firm:
             return float("inf")
         with_it = even(self.offsets + field, self.known)
         without = even(self.offsets, self.known)
-        return EMPTY_ODDS + float((with_it**2).sum() - (without**2).sum()) / (2.0 * self.scatter**2)
+        return EMPTY_PRIOR + float((with_it**2).sum() - (without**2).sum()) / (2.0 * self.scatter**2)
 
     def turned(self, ut: Array, use: NDArray[np.bool_]) -> float:
         """Return by how many microtesla the uniform field has changed since: the mat was turned, or a door opened."""

@@ -290,12 +290,12 @@ class BeadTracker:
         sure, least = fit.sure, float("inf")
         for found in fit.beads:
             field = found.field_at(self._fitter.sensors_mm)
-            odds = base.in_favour(field) if sure else bead_baseline.FIRM
-            if odds < 0.0:
+            ratio = base.in_favour(field) if sure else bead_baseline.FIRM
+            if ratio < 0.0:
                 base.offsets = bead_baseline.even(base.offsets + field, base.known)
             else:
                 beads.append(found.bead())
-            least = min(least, abs(odds))
+            least = min(least, abs(ratio))
             sure = sure and least > bead_baseline.OPEN
         # two that lie near share the field out between them, a ghost as well as a bead: only one alone settles it, or
         # all there are, for then none is left that could hide

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from pi_controller.games.base import other
+from pi_controller.referee.story import HAMPA_APENA
 from pi_controller.show import sheet_phrases
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.names import inline, team_name
@@ -98,7 +99,7 @@ _CHOICES: Mapping[str, str] = {
 
 _FAR_S = 86_400.0
 
-_STAKES: Mapping[str, str] = {
+_WORTH: Mapping[str, str] = {
     "wheya": mark("{hitter} has four sticks left to give: a find on the second hit is a point for {hider}."),
     "sahdogan": mark("For a point: {hitter} must find the bead on the first hit."),
     "yawapi": mark("For a point: {hitter} must find the bead on the first hit."),
@@ -148,18 +149,38 @@ def sentence(view: View, language: str = "en") -> str:
             return text("{hider} hides the bead").format(**names)
 
 
-def stake(view: View, language: str = "en") -> str:
+def turn_worth(view: View, language: str = "en") -> str:
     """Return what the hide is for when it is more than sticks (wheya, sahdogan, yawapi, eyeya), else nothing.
 
     In a game told by its score sheet: what is special about this turn, or what the last throw was worth.
     """
     if sheet_phrases.told_by_sheet(view):
-        return "" if view.phase == "halted" else sheet_phrases.stake(view, language)
-    said = _STAKES.get(view.situation or "")
+        return "" if view.phase == "halted" else sheet_phrases.turn_worth(view, language)
+    said = _WORTH.get(view.situation or "")
     only_second_left = view.owed == "second" and view.situation not in {None, "wheya"}
     if said is None or view.hider is None or only_second_left or view.phase in {"over", "halted", "toss", "show"}:
         return ""
     return catalogue(language).gettext(said).format(**_names(view))
+
+
+def hiders_reminder(view: View, before: str | None, language: str = "en") -> str:
+    """Return what a judge of Hampa Apena reminds the hiders of before a hide; nothing at any other time.
+
+    A new hider's moccasins are shaken out (chapter 12), and a team that was not found keeps its hider (chapter 2).
+    `before` is the team that hid in the hide just settled, where that is known (`Game.hiders_before`).
+    """
+    if view.game != HAMPA_APENA or view.phase not in {"hide", "show"} or view.hider is None:
+        return ""
+    text, by_foul = catalogue(language).gettext, "foul" in view.calls
+    if before == view.hider:
+        said = text("{hider} hides again: no change of hiders until the bead is found.")
+        if "paguga" in view.calls and not by_foul:
+            said = text("{hider} hides again. The hider may change now: then shake out the moccasins.")
+    elif before is not None or by_foul or view.hide <= 1:
+        said = text("{hider} hides: a new hider. Shake out the moccasins.")
+    else:
+        return ""
+    return said.format(**_names(view))
 
 
 def standing(view: View, language: str = "en") -> str:

@@ -83,7 +83,7 @@ def sentence(view: View, language: str = "en") -> str:
             return text("{player} throws").format(player=_name(view, sheet["thrower"]))
 
 
-def stake(view: View, language: str = "en") -> str:
+def turn_worth(view: View, language: str = "en") -> str:
     """Return what is special about this turn, or what the last throw was worth; nothing when there is nothing."""
     text, plural, sheet = catalogue(language).gettext, catalogue(language).ngettext, view.sheet
     if sheet["winner"]:

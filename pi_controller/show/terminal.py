@@ -15,7 +15,7 @@ from rich.text import Text
 
 from pi_controller.games.base import other
 from pi_controller.pinmap import pinmap
-from pi_controller.show import odds_bar, phrases
+from pi_controller.show import chances_bar, phrases
 from pi_controller.show.i18n import catalogue
 from pi_controller.show.lights import frame
 from pi_controller.show.lines import GROUP, NARROW, WIDE, fit, label, solid
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rich.console import ConsoleOptions
 
     from pi_controller.drivers.ports import Rgb
-    from pi_controller.show.odds_bar import Chances
+    from pi_controller.show.chances_bar import ShownChances
     from pi_controller.table.view import View
 
 _ASCII = str.maketrans(
@@ -60,7 +60,9 @@ class Table:
     `chances` of winning stand below where they are given.
     """
 
-    def __init__(self, view: View, t: float = 0.0, *, language: str = "en", chances: Chances | None = None) -> None:
+    def __init__(
+        self, view: View, t: float = 0.0, *, language: str = "en", chances: ShownChances | None = None
+    ) -> None:
         self.view = view
         self.t = t
         self.language = language
@@ -71,19 +73,19 @@ class Table:
         width = options.max_width
         lines = _lines(self.view, self.t, self.language, width)
         if self.chances is not None:
-            lines += [Text(""), *_wrapped(_odds(self.view, self.chances, self.language), width, 2)]
+            lines += [Text(""), *_wrapped(_chances(self.view, self.chances, self.language), width, 2)]
         for line in lines:
             if options.ascii_only:
                 line.plain = line.plain.translate(_ASCII)
             yield line
 
 
-def render(view: View, t: float = 0.0, *, language: str = "en", chances: Chances | None = None) -> Table:
+def render(view: View, t: float = 0.0, *, language: str = "en", chances: ShownChances | None = None) -> Table:
     """Return the view as something rich can print."""
     return Table(view, t, language=language, chances=chances)
 
 
-def render_text(view: View, width: int = 80, *, language: str = "en", chances: Chances | None = None) -> str:
+def render_text(view: View, width: int = 80, *, language: str = "en", chances: ShownChances | None = None) -> str:
     """Return the view as plain lines of at most `width` cells, for logs: no colour, no control characters."""
     console = Console(
         file=io.StringIO(), width=width, no_color=True, force_terminal=False, color_system=None, legacy_windows=False
@@ -187,12 +189,12 @@ def _said(view: View, language: str) -> list[Text]:
         choices = " / ".join(phrases.choice(one, language) for one in view.question.choices)
         said.append(Text("? " + phrases.question(view.question, language), Style(bold=True, color="yellow")))
         said += [Text(f"  {line}") for line in (choices, phrases.unasked(view.question, language)) if line]
-    elif stake := phrases.stake(view, language):
-        said.append(Text(stake))
+    elif turn_worth := phrases.turn_worth(view, language):
+        said.append(Text(turn_worth))
     for call in view.calls:
         known = word(call, language, view.game)
         line = Text.assemble((known.shown, bold))
-        line.append(f" ({known.sounds})" if known.sounds else "", dim)
+        line.append(f" ({known.spoken})" if known.spoken else "", dim)
         meaning = phrases.foul(view.foul, language) if call == "foul" and view.foul else known.meaning
         said.append(line.append(f"  {meaning}" if meaning else ""))
     if view.hits:
@@ -208,12 +210,12 @@ def _said(view: View, language: str) -> list[Text]:
     return said
 
 
-def _odds(view: View, chances: Chances, language: str) -> Text:
+def _chances(view: View, chances: ShownChances, language: str) -> Text:
     """Return each side's mark and chance of winning, then what the chances take for granted."""
     dim = Style(dim=True)
     said = Text.assemble((catalogue(language).gettext("Chance of winning"), dim), "  ")
-    shown = zip(("●", "■"), (TEAM_A, TEAM_B), chances.players, odds_bar.percents(chances, language), strict=True)
+    shown = zip(("●", "■"), (TEAM_A, TEAM_B), chances.players, chances_bar.percents(chances, language), strict=True)
     for number, (shape, light, player, percent) in enumerate(shown, 1):
         who = f"{shape} {player}" if chances.teams else f"{number} {ISOLATES.sub('', player_name(view, player))}"
         said.append(f"{who} {percent}", solid(light)).append("  ")
-    return said.append(odds_bar.basis(chances, language), dim)
+    return said.append(chances_bar.basis(chances, language), dim)

@@ -1,8 +1,8 @@
 """The words called at the table: how they are shown, how they sound, and what they mean in the game.
 
-Sounds and literal meanings are those of the Hampa Apena booklet (chapters 3 to 9), a literal meaning only where the
-booklet gives one. The other games' words are the English ones of their sources. The sentences are ours. Nothing here is
-a translation, and nothing was invented.
+Sounds, what is noted of them, and literal meanings are those of the Hampa Apena booklet (chapters 3 to 9), each only
+where the booklet gives one. The other games' words are the English ones of their sources. The sentences are ours.
+Nothing here is a translation, and nothing was invented.
 """
 
 from __future__ import annotations
@@ -10,15 +10,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from pi_controller.games import registry
 from pi_controller.show.i18n import catalogue, mark
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of the table. Empty where its source says nothing; `source` is the chapter, rule or heading of it."""
+    """A word of the table. Empty where its source says nothing; `source` is the chapter, rule or heading of it.
+
+    `sounds` is how the source spells the sound, `note` what it adds to that.
+    """
 
     call: str
     shown: str
@@ -26,6 +30,12 @@ class Word:
     literal: str = ""
     meaning: str = ""
     source: str = ""
+    note: str = ""
+
+    @property
+    def spoken(self) -> str:
+        """How it sounds, with the note on it; nothing where the source gives neither."""
+        return ", ".join(filter(None, (self.sounds, self.note)))
 
 
 _ALL = (
@@ -36,6 +46,7 @@ _ALL = (
         "",
         mark("The bead was found on the second hit. A mistake of the hitters: it costs them four sticks, not two."),
         mark("chapter 4"),
+        mark("the goo long and guttural"),
     ),
     Word(
         "wheya",
@@ -60,6 +71,7 @@ _ALL = (
         mark("eight"),
         mark("The hiding team keeps twelve sticks, the hitters hold eight. The next hide is for a point."),
         mark("chapter 7"),
+        mark("the n silent"),
     ),
     Word(
         "eyeya",
@@ -70,6 +82,7 @@ _ALL = (
             "The last four sticks of the middle are won. If the bead is found on the next first hit, the hitters score."
         ),
         mark("chapter 8"),
+        mark("with a long E"),
     ),
     Word(
         "eyeya_obojun",
@@ -80,6 +93,7 @@ _ALL = (
             "The hitting team found the bead on the first hit and wins the point. No other point goes to the hitters."
         ),
         mark("chapter 8"),
+        mark("with a long E"),
     ),
     Word(
         "it_stays",
@@ -109,6 +123,11 @@ _ALL = (
 )
 WORDS: Mapping[str, Word] = {word.call: word for word in _ALL}
 """Every word of `dakota`, by its name on the score sheet."""
+_SOUNDS_BY = mark(
+    "The sounds are as Grady Renville’s booklet gives them: close to the Dakota, and by an author who does not call "
+    "himself an expert in the language."
+)
+"""Chapter 3, before the words."""
 
 _OJIBWE = (
     Word(
@@ -192,14 +211,23 @@ GAME_WORDS: Mapping[str, Mapping[str, Word]] = {
 
 _GAMES = {
     "dakota": "Hampa Apena",
-    "ojibwe": mark("Moccasin Game"),
-    "slahal": "Slahal",
+    "ojibwe": mark("Mille Lacs Moccasin Game"),
+    "slahal": "Lahal (Slahal)",
     "bageswin": mark("Bageswin (Fish Game)"),
     "plum_stone": mark("Plum Stone Game"),
     "patol": "Pa-tol",
 }
 _OWN_NAMES = {"dakota", "slahal", "patol"}
 """The games whose name here is their own, in every language."""
+_WHOSE = {
+    "dakota": mark("A game of the Dakota."),
+    "ojibwe": mark("A game of the Mille Lacs Band of Ojibwe."),
+    "slahal": mark("A game of the Indigenous Peoples of the Pacific Coast."),
+    "bageswin": mark("A game of the Mille Lacs Band of Ojibwe."),
+    "plum_stone": mark("A game of the Omaha and kindred tribes."),
+    "patol": mark("A Pueblo game."),
+}
+"""Whose each game is, by the name that its source gives them."""
 
 
 def plain(key: str) -> str:
@@ -211,6 +239,14 @@ def game_name(game: str, language: str = "en") -> str:
     """Return what the game is called on the page."""
     name = _GAMES.get(game) or plain(game)
     return name if game in _OWN_NAMES else catalogue(language).gettext(name)
+
+
+def credit(game: str, language: str = "en") -> str:
+    """Return whose game it is, and who wrote down the reading of it that is played here (`Game.source`)."""
+    text = catalogue(language).gettext
+    whose = text(_WHOSE[game]) if game in _WHOSE else ""
+    source = registry.kind(game).source
+    return " ".join(filter(None, (whose, text("The rules as written down: {source}").format(source=source))))
 
 
 def word(call: str, language: str = "en", game: str = "dakota") -> Word:
@@ -225,4 +261,23 @@ def word(call: str, language: str = "en", game: str = "dakota") -> Word:
         literal=text(known.literal) if known.literal else "",
         meaning=text(known.meaning),
         source=text(known.source),
+        note=text(known.note) if known.note else "",
     )
+
+
+def sounds_by(calls: Iterable[str], language: str = "en", game: str = "dakota") -> str:
+    """Return by whom it is how any of `calls` sounds, one sentence; nothing where they are English words."""
+    known = GAME_WORDS.get(game, {})
+    told = any(known[call].sounds for call in calls if call in known)
+    return catalogue(language).gettext(_SOUNDS_BY) if told else ""
+
+
+def glossary(game: str, language: str = "en") -> list[str]:
+    """Return each word called in `game` with its sound and meaning, a line each, then by whom the sounds are."""
+    lines: list[str] = []
+    for call in GAME_WORDS.get(game, {}):
+        known = word(call, language, game)
+        literal = f" “{known.literal}”" if known.literal else ""
+        spoken = f" ({known.spoken})" if known.spoken else ""
+        lines.append(f"{known.shown}{spoken}{literal}: {known.meaning} ({known.source})")
+    return [*lines, *filter(None, [sounds_by(GAME_WORDS.get(game, {}), language, game)])]

@@ -74,10 +74,10 @@ def duels(seed: int) -> tuple[tuple[bool, bool], ...]:
 
 def bones_script(seed: int, hide: int, pace: PaceName = "brisk", mischief: Mischief | None = None) -> BonesScript:
     """Return what happens in hide number `hide` of the table with this seed: always the same."""
-    odds, times = mischief or Mischief(), PACES[pace]
+    mischief, times = mischief or Mischief(), PACES[pace]
     random, whim = rng(seed, Stream.SCRIPT, hide), rng(seed, Stream.SCRIPT, hide, 1)
     signals: list[Signal] = ["left", "right", "inside", "outside"]
-    fouls, doubts = odds.fouls, odds.doubts
+    fouls, doubts = mischief.fouls, mischief.doubts
     return BonesScript(
         hide=hide,
         start_s=span(random, times.start),

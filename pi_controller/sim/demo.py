@@ -8,6 +8,7 @@ All of it is a simulation of the mat and of people; what it shows of the detecto
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import tempfile
@@ -22,15 +23,14 @@ from pi_controller.arguments import Parser
 from pi_controller.errors import UsageError
 from pi_controller.games import registry
 from pi_controller.games.options import from_text
+from pi_controller.show.chances_bar import ChancesBar
 from pi_controller.show.i18n import chosen
-from pi_controller.show.odds_bar import OddsBar
 from pi_controller.sim.conditions import Conditions
 from pi_controller.sim.demo_lines import DemoLines
 from pi_controller.sim.script import Mischief
 from pi_controller.sim.simulation import Simulation
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Sequence
 
     from pi_controller.table.view import View
@@ -44,7 +44,7 @@ def main(argv: Sequence[str]) -> int:
     """Play a game; return 0 when it was played to its end and the journal agrees with what really happened."""
     args = _arguments(argv)
     game = registry.game(args.game, from_text(args.set))
-    bar = OddsBar(game) if args.odds else None
+    bar = ChancesBar(game) if args.chances else None
     with ExitStack() as stack:
         journal = args.journal
         if journal is None:
@@ -85,7 +85,8 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--journal", metavar="FILE", help="keep the journal here (default: it goes with the demo)")
     parser.add_argument("--no-web", action="store_true", help="no live page")
     parser.add_argument("--port", metavar="N", type=int, default=0, help="the live page's port (default: a free one)")
-    parser.add_argument("--odds", action="store_true", help="show each side's chance of winning")
+    parser.add_argument("--chances", action="store_true", help="show each side's chance of winning")
+    parser.add_argument("--odds", dest="chances", action="store_true", help=argparse.SUPPRESS)  # its former name
     parser.add_argument(
         "--language", metavar="L", default="en", help="a language's code, or its catalogue: FOLDER/dak.po (default: en)"
     )
@@ -97,7 +98,7 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     return args
 
 
-def _web(args: argparse.Namespace, stack: ExitStack, bar: OddsBar | None) -> Callable[[View], None] | None:
+def _web(args: argparse.Namespace, stack: ExitStack, bar: ChancesBar | None) -> Callable[[View], None] | None:
     if args.no_web:
         return None
     from pi_controller.web.feed import Feed  # noqa: PLC0415 - not needed with --no-web
@@ -121,7 +122,7 @@ def _hurry(simulation: Simulation, *, quiet: bool) -> None:
             print(line, flush=True)
 
 
-def _watch(simulation: Simulation, speed: float, bar: OddsBar | None, language: str, *, quiet: bool) -> None:
+def _watch(simulation: Simulation, speed: float, bar: ChancesBar | None, language: str, *, quiet: bool) -> None:
     """Play at `speed` times real time, with the strips in the terminal."""
     from rich.live import Live  # noqa: PLC0415
 

@@ -114,14 +114,14 @@ def toss(seed: int) -> Team:
 
 def script(seed: int, hide: int, pace: PaceName = "brisk", mischief: Mischief | None = None) -> HideScript:
     """Return what happens in hide number `hide` of the table with this seed: always the same."""
-    odds = mischief or Mischief()
+    mischief = mischief or Mischief()
     times = PACES[pace]
     random = rng(seed, Stream.SCRIPT, hide)
     pads = list(range(1, pinmap().pads.count + 1))
     place = int(random.choice(pads))
     first, second = (int(pad) for pad in random.choice(pads, 2, replace=False))
-    foul = str(random.choice(SENSED_FOULS)) if random.random() < odds.fouls else None
-    doubt = random.random() < odds.doubts
+    foul = str(random.choice(SENSED_FOULS)) if random.random() < mischief.fouls else None
+    doubt = random.random() < mischief.doubts
     order = _order(random, pads, pace)
     styles = {pad: style(random, times) for pad in pads}
     where: int | None = place

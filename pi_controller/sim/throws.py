@@ -51,18 +51,18 @@ def throw_script(
     game: str, seed: int, turn: int, pace: PaceName = "brisk", mischief: Mischief | None = None
 ) -> ThrowScript:
     """Return what happens in turn number `turn` (1 first) of the table with this seed: always the same."""
-    odds, times = mischief or Mischief(), PACES[pace]
+    mischief, times = mischief or Mischief(), PACES[pace]
     random = rng(seed, Stream.SCRIPT, turn)
     pieces = int(random.integers(0, 4)) if random.random() < 0.5 else 0
     rattle = sorted((float(random.uniform(*RATTLE_S)), float(random.uniform(-40.0, -24.0))) for _ in range(pieces))
     return ThrowScript(
         turn=turn,
         start_s=GATHER_S + span(random, times.start),
-        tap=stroke(random, times, int(random.integers(2, 4)), doubt=bool(random.random() < odds.doubts)),
+        tap=stroke(random, times, int(random.integers(2, 4)), doubt=bool(random.random() < mischief.doubts)),
         rattle=tuple(rattle),
-        again_s=float(random.uniform(0.9, 1.8)) if random.random() < odds.fouls else None,
+        again_s=float(random.uniform(0.9, 1.8)) if random.random() < mischief.fouls else None,
         counts=bool(random.random() < 0.5),
-        spilled=bool(random.random() < odds.fouls),
+        spilled=bool(random.random() < mischief.fouls),
         read_s=0.5 + span(random, times.look),
         throw=_throw(game, random),
     )

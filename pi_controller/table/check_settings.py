@@ -26,14 +26,14 @@ def used(settings: Settings) -> str:
     return "\n".join(_used(settings, Settings(), ())) + "\n"
 
 
-def no_odds(settings: Settings) -> str:
+def no_chances(settings: Settings) -> str:
     """Return why the table's game has no chances of winning to show, or nothing where it has."""
-    from pi_controller.games import odds, registry  # noqa: PLC0415 - numpy's loading is not always needed
+    from pi_controller.games import chances, registry  # noqa: PLC0415 - numpy's loading is not always needed
 
     try:
-        odds.check_beside(registry.game(settings.game.name, settings.game.options))
-    except odds.OddsError as error:
-        return f"[web] odds shows nothing here: {error.what}; {error.todo}"
+        chances.check_beside(registry.game(settings.game.name, settings.game.options))
+    except chances.ChancesError as error:
+        return f"[web] chances shows nothing here: {error.what}; {error.todo}"
     return ""
 
 
@@ -52,7 +52,7 @@ def main(argv: Sequence[str]) -> int:
         return 0
     settings = Settings() if args.file is None else load(Path(args.file))
     print("ok")
-    if settings.web.odds and (missing := no_odds(settings)):
+    if settings.web.chances and (missing := no_chances(settings)):
         print(f"note: {missing}")
     print(used(settings), end="")
     return 0

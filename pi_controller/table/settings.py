@@ -15,7 +15,7 @@ from pi_controller.referee.settings import RefereeSettings
 from pi_controller.table.settings_clashes import clashes
 from pi_controller.table.settings_fields import Section
 from pi_controller.table.settings_file import read_model
-from pi_controller.table.settings_game import GameSection, OddsSection, RefereeSection, TeamsSection
+from pi_controller.table.settings_game import ChancesSection, GameSection, RefereeSection, TeamsSection
 from pi_controller.table.settings_hardware import (
     BoardSection,
     ButtonsSection,
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+_FORMER = {("web", "odds"): "chances", ("odds",): "chances"}
+"""Keys and sections by the names they once had."""
+
+
 class Settings(Section):
     """All settings of a table. `Settings()` are the defaults."""
 
@@ -44,7 +48,7 @@ class Settings(Section):
     buttons: ButtonsSection = Field(default_factory=ButtonsSection)
     web: WebSection = Field(default_factory=WebSection)
     voice: VoiceSection = Field(default_factory=VoiceSection)
-    odds: OddsSection = Field(default_factory=OddsSection)
+    chances: ChancesSection = Field(default_factory=ChancesSection)
     strikes: StrikesSection = Field(default_factory=StrikesSection)
     recording: RecordingSection = Field(default_factory=RecordingSection)
     backup: BackupSection = Field(default_factory=BackupSection)
@@ -72,4 +76,4 @@ class Settings(Section):
 
 def load(path: Path | str) -> Settings:
     """Return the settings in the TOML file `path`; `SettingsError` lists every fault with its line."""
-    return read_model(Path(path), Settings, also=clashes)
+    return read_model(Path(path), Settings, also=clashes, former=_FORMER)

@@ -1,4 +1,4 @@
-"""What no section can see alone: pins that two things would drive, boards that cannot both be meant."""
+"""What no section can see alone: pins that two things would drive, boards that cannot both be meant, chances shown."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from pi_controller.pinmap import pinmap
 from pi_controller.table.settings_file import Fault
+from pi_controller.table.settings_game import RefereeSection
 from pi_controller.table.settings_hardware import (
     BoardSection,
     ButtonsSection,
@@ -15,14 +16,26 @@ from pi_controller.table.settings_hardware import (
     SecondBoardSection,
     StripsSection,
 )
-from pi_controller.table.settings_table import RecordingSection
+from pi_controller.table.settings_table import RecordingSection, WebSection
 
 _PI = pinmap().pi
 
 
 def clashes(data: dict[str, Any]) -> list[Fault]:
     """Return what is amiss between the sections of the file `data`."""
-    return [*_pin_clashes(data), *_mat_clashes(data)]
+    return [*_pin_clashes(data), *_mat_clashes(data), *_chances_at_a_tournament(data)]
+
+
+def _chances_at_a_tournament(data: dict[str, Any]) -> list[Fault]:
+    """Return a fault where chances of winning, a learning aid, would be shown at a tournament."""
+    try:
+        web = WebSection.model_validate(data.get("web", {}))
+        referee = RefereeSection.model_validate(data.get("referee", {}))
+    except ValidationError:
+        return []
+    if not web.chances or referee.preset != "tournament":
+        return []
+    return [Fault(("web", "chances"), 'must be false where [referee] preset is "tournament"')]
 
 
 def _mat_clashes(data: dict[str, Any]) -> list[Fault]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import tomllib
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast, get_args, get_origin
@@ -14,12 +15,13 @@ from pi_controller.games.wording import nearest, shown
 from pi_controller.table.toml_lines import key_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from pydantic.fields import FieldInfo
     from pydantic_core import ErrorDetails
 
+log = logging.getLogger(__name__)
 MOST_BYTES = 262_144
 """A settings file is some hundred lines; anything far larger is another file."""
 _EXAMPLE = "'moccasin-mat check-settings --example' prints a settings file"
@@ -48,16 +50,20 @@ def faults(found: Iterable[Fault]) -> PydanticCustomError:
 
 
 def read_model(
-    path: Path, model: type[Model], also: Callable[[dict[str, Any]], Iterable[Fault]] | None = None
+    path: Path,
+    model: type[Model],
+    also: Callable[[dict[str, Any]], Iterable[Fault]] | None = None,
+    former: Mapping[Keys, str] | None = None,
 ) -> Model:
     """Return the file `path` as a `model`.
 
-    `also` looks for faults between sections, which no section can see by itself. Raises `SettingsError`: `what` lists
-    every fault as `FILE:LINE: ...`, one a line in the order of the file.
+    `also` looks for faults between sections, which no section can see by itself. `former` are keys and sections under
+    the name they once had, with their name of today: they are still read, and the log tells the name of today. Raises
+    `SettingsError`: `what` lists every fault as `FILE:LINE: ...`, one a line in the order of the file.
     """
     text = _read(path)
     data = _parse(path, text)
-    found: list[Fault] = []
+    renamed, found = _renamed(data, former or {})
     read: Model | None = None
     try:
         read = model.model_validate(data)
@@ -65,12 +71,15 @@ def read_model(
         for details in error.errors():
             found += _told(model, details)
     found += [] if also is None else also(data)
+    lines = key_lines(text) if found or renamed else {}
     if found or read is None:
-        lines = key_lines(text)
+        found = [Fault(_written(fault.keys, renamed), fault.text) for fault in found]
         placed = sorted(((_line(lines, fault.keys), fault) for fault in found), key=lambda one: one[0])
         raise SettingsError(
             "\n".join(f"{path}:{line}: {_named(fault.keys)}{fault.text}" for line, fault in placed), _EXAMPLE
         )
+    for now, once in renamed.items():
+        log.warning("%s:%s: %sis now called %s", path, _line(lines, once), _named(once), now[-1])
     return read
 
 
@@ -135,6 +144,37 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
         raise SettingsError(f"{path}:{line}: {_SYNTAX.get(what, what)}", _EXAMPLE) from error
     except ValueError as error:  # Python reads no whole number of thousands of digits
         raise SettingsError(f"{path}: a number is far too long", _EXAMPLE) from error
+
+
+def _renamed(data: dict[str, Any], former: Mapping[Keys, str]) -> tuple[dict[Keys, Keys], list[Fault]]:
+    """Give what stands in `data` under a former key its name of today.
+
+    Return those keys, as they are called now: as they are written; and a fault for each that stands under both names.
+    """
+    renamed: dict[Keys, Keys] = {}
+    found: list[Fault] = []
+    for once, name in former.items():
+        around: object = data
+        for key in once[:-1]:
+            around = cast("dict[str, object]", around).get(key) if isinstance(around, dict) else None
+        if not isinstance(around, dict) or once[-1] not in around:
+            continue
+        section = cast("dict[str, object]", around)
+        value = section.pop(once[-1])
+        if name in section:
+            found.append(Fault(once, f"is now called {name}, which stands here too: delete one"))
+        else:
+            section[name] = value
+            renamed[*once[:-1], name] = once
+    return renamed, found
+
+
+def _written(keys: Keys, renamed: Mapping[Keys, Keys]) -> Keys:
+    """Return `keys` under the names by which the file writes them."""
+    for now, once in renamed.items():
+        if keys[: len(now)] == now:
+            return (*once, *keys[len(now) :])
+    return keys
 
 
 def _told(model: type[BaseModel], details: ErrorDetails) -> list[Fault]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from pydantic import Field, model_validator
 
 from pi_controller.errors import UsageError
-from pi_controller.games import odds
+from pi_controller.games import chances
 from pi_controller.games.wording import listed, shown
 from pi_controller.referee.settings import (
     PRESETS,
@@ -49,13 +49,15 @@ class TeamsSection(Section):
     b: Name = Field(default="B", description="the team at B")
 
 
-class OddsSection(Section):
+class ChancesSection(Section):
     """How often a hit finds in the Dakota game, for the chances of winning. The defaults are luck alone."""
 
     first: float = Field(
-        default=odds.FIRST, ge=0.01, le=0.99, description="the first hit of a hide finds with this chance"
+        default=chances.FIRST, ge=0.01, le=0.99, description="the first hit of a hide finds with this chance"
     )
-    second: float = Field(default=round(odds.SECOND, 4), ge=0.01, le=0.99, description="after a miss, the second one")
+    second: float = Field(
+        default=round(chances.SECOND, 4), ge=0.01, le=0.99, description="after a miss, the second one"
+    )
 
 
 def _foul(kind: str) -> Any:

@@ -40,9 +40,9 @@ class WebSection(Section):
         json_schema_extra={"takes": "an address or a host name"},
     )
     port: int = Field(default=8080, ge=0, le=65535, description="0 takes any free one")
-    odds: bool = Field(
+    chances: bool = Field(
         default=False,
-        description="show each side's chance of winning, on the page and in the terminal; a learning aid",
+        description="show each side's chance of winning, on page and terminal; for learning, not for a tournament",
     )
     hosts: Hosts = Field(
         default=(),

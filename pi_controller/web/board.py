@@ -13,17 +13,17 @@ import msgspec
 
 from pi_controller.games.base import other
 from pi_controller.pinmap import pinmap
-from pi_controller.show import odds_bar, phrases
+from pi_controller.show import chances_bar, phrases
 from pi_controller.show.i18n import catalogue
 from pi_controller.show.names import player_name, team_name
 from pi_controller.show.sheet_phrases import told_by_sheet
-from pi_controller.show.words import game_name, word
+from pi_controller.show.words import credit, game_name, sounds_by, word
 from pi_controller.web.tables import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pi_controller.show.odds_bar import Chances
+    from pi_controller.show.chances_bar import ShownChances
     from pi_controller.table.view import View
 
 CALLS = 3
@@ -41,7 +41,7 @@ class Board(msgspec.Struct, frozen=True):
     table: str = ""
 
 
-def board(view: View, language: str = "en", chances: Chances | None = None) -> Board:
+def board(view: View, language: str = "en", chances: ShownChances | None = None) -> Board:
     """Return the page's content for `view` in `language`, with the `chances` of winning where they are given."""
     text, note = catalogue(language).gettext, phrases.notice(view, language)
     if told_by_sheet(view):
@@ -54,14 +54,15 @@ def board(view: View, language: str = "en", chances: Chances | None = None) -> B
     }
     texts |= {
         "heading": game_name(view.game, language),
+        "credit": credit(view.game, language),
         "hide_line": text("Hide {n}").format(n=view.hide) if view.hide else text("Before the first hide"),
         "goal_line": text("First to {points}").format(points=view.points),
         "sentence": phrases.sentence(view, language),
         "note": note,
         "link": _link(view, language, text("No mat: the judge enters the hits")),
     }
-    stake = "" if view.question else phrases.stake(view, language)
-    texts["stake"], marks["stake"] = stake, "yes" if stake else ""
+    turn_worth = "" if view.question else phrases.turn_worth(view, language)
+    texts["turn_worth"], marks["turn_worth"] = turn_worth, "yes" if turn_worth else ""
     _standing(view, texts, marks, language)
     _teams(view, texts, marks, text)
     _question(view, texts, marks, language)
@@ -78,22 +79,23 @@ def board(view: View, language: str = "en", chances: Chances | None = None) -> B
         "short_b": (view.short.get("B", 0), slots),
     }
     told = {key: (max(0, min(n, of)), of) for key, (n, of) in counts.items()}
-    return Board(texts, marks, told | _odds(view, chances, texts, marks, language))
+    return Board(texts, marks, told | _chances(view, chances, texts, marks, language))
 
 
-def _sheet_board(view: View, language: str, chances: Chances | None) -> Board:
+def _sheet_board(view: View, language: str, chances: ShownChances | None) -> Board:
     text, note = catalogue(language).gettext, phrases.notice(view, language)
     told = view.question is not None or "value" in view.sheet  # the table itself shows what the last throw was worth
-    stake = "" if told else phrases.stake(view, language)
+    turn_worth = "" if told else phrases.turn_worth(view, language)
     sentence = phrases.sentence(view, language)
     texts = {
         **{key: said for key, said in _labels(text).items() if key not in _LIVE_LABELS},
         "heading": game_name(view.game, language),
+        "credit": credit(view.game, language),
         "title": game_name(view.game, language),
         "sentence": sentence,
         "announce": sentence,
         "note": note,
-        "stake": stake,
+        "turn_worth": turn_worth,
         "link": _link(view, language, text("The judge keeps the score")),
         "label_seal": text("Sealed place of the marked ball") if view.game == "ojibwe" else text("Sealed bones"),
     }
@@ -101,13 +103,13 @@ def _sheet_board(view: View, language: str, chances: Chances | None) -> Board:
         "phase": view.phase,
         "link": "up" if view.link else "",
         "note": "yes" if note else "",
-        "stake": "yes" if stake else "",
+        "turn_worth": "yes" if turn_worth else "",
     }
     _standing(view, texts, marks, language)
     _seal(view, texts, marks, language)
     _question(view, texts, marks, language)
     _calls(view, texts, marks, language)
-    counts = _odds(view, chances, texts, marks, language)
+    counts = _chances(view, chances, texts, marks, language)
     return Board(texts, marks, counts, "sheet", TABLES[view.game](view, language))
 
 
@@ -189,7 +191,7 @@ def _calls(view: View, texts: dict[str, str], marks: dict[str, str], language: s
         meaning = known.meaning if known else ""
         if known and known.call == "foul" and view.foul:
             meaning = phrases.foul(view.foul, language)
-        sounds = known.sounds if known else ""
+        sounds = known.spoken if known else ""
         if known and known.literal:
             sounds = f"{sounds} · “{known.literal}”"
         texts |= {
@@ -197,6 +199,7 @@ def _calls(view: View, texts: dict[str, str], marks: dict[str, str], language: s
             f"sounds_{i + 1}": sounds,
             f"meaning_{i + 1}": meaning,
         }
+    texts["sounds_by"] = sounds_by(calls, language, view.game)
 
 
 def _mat(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
@@ -247,20 +250,20 @@ def _seal(view: View, texts: dict[str, str], marks: dict[str, str], language: st
             texts["opened"] += " · " + text("{seal} is void").format(seal=f"{view.withdrawn[:16]}…")
 
 
-def _odds(
-    view: View, chances: Chances | None, texts: dict[str, str], marks: dict[str, str], language: str
+def _chances(
+    view: View, chances: ShownChances | None, texts: dict[str, str], marks: dict[str, str], language: str
 ) -> dict[str, tuple[int, int]]:
     """Tell each side's chance of winning, and how much of the bar is the first one's; nothing where it is not shown."""
-    marks["odds"] = "" if chances is None else "yes"
-    texts |= {"label_odds": "", "odds_basis": ""}
-    texts |= {f"odds_{part}_{side}": "" for part in ("mark", "name", "chance") for side in "ab"}
+    marks["chances"] = "" if chances is None else "yes"
+    texts |= {"label_chances": "", "chances_basis": ""}
+    texts |= {f"chances_{part}_{side}": "" for part in ("mark", "name", "chance") for side in "ab"}
     if chances is None:
-        return {"odds": (0, 0)}
-    texts["label_odds"] = catalogue(language).gettext("Chance of winning")
-    texts["odds_basis"] = odds_bar.basis(chances, language)
-    told = zip("ab", "12", chances.players, odds_bar.percents(chances, language), strict=True)
+        return {"chances": (0, 0)}
+    texts["label_chances"] = catalogue(language).gettext("Chance of winning")
+    texts["chances_basis"] = chances_bar.basis(chances, language)
+    told = zip("ab", "12", chances.players, chances_bar.percents(chances, language), strict=True)
     for side, number, player, percent in told:
-        texts[f"odds_mark_{side}"] = player if chances.teams else number
-        texts[f"odds_name_{side}"] = player_name(view, player)
-        texts[f"odds_chance_{side}"] = percent
-    return {"odds": (chances.percents[0], 100)}
+        texts[f"chances_mark_{side}"] = player if chances.teams else number
+        texts[f"chances_name_{side}"] = player_name(view, player)
+        texts[f"chances_chance_{side}"] = percent
+    return {"chances": (chances.percents[0], 100)}

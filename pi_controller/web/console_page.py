@@ -210,17 +210,19 @@ def console(
     last: Action | None = None,
     options: Mapping[str, Any] | None = None,
     sets: bool = False,
+    before: str | None = None,
 ) -> Console:
     """Return what the console shows for `view`.
 
     `legal` are the actions the game allows, `undo` says what an undo takes back and `last` is the action among it, if
-    it is one; `options` are the game's, `sets` is whether the one who looks may set the table.
+    it is one; `options` are the game's, `sets` is whether the one who looks may set the table. `before` is the
+    team that hid in the hide just settled, where that is known.
     """
     text = catalogue(language).gettext
     waiting = view.phase in {"hide", "check", "hit", "guess"} and not view.hits and not view.opened
     return Console(
         sides=sides(view, language),
-        facts=_facts(view, text, language),
+        facts=_facts(view, text, language, before),
         play=play(view, legal, language, options),
         off=_off(view, text),
         undo=undo,
@@ -231,8 +233,8 @@ def console(
     )
 
 
-def _facts(view: View, text: Text, language: str) -> tuple[str, ...]:
-    """Return short facts on the hide: its number, the situation, hits left, the last words called."""
+def _facts(view: View, text: Text, language: str, before: str | None) -> tuple[str, ...]:
+    """Return short facts on the hide: its number, the situation, hits left, the last words called, a reminder."""
     told: list[str] = []
     if view.hide:
         told.append(text("Hide {n}").format(n=view.hide))
@@ -249,6 +251,8 @@ def _facts(view: View, text: Text, language: str) -> tuple[str, ...]:
         )
     if not view.sensors:
         told.append(text("Sensors off"))
+    if reminder := phrases.hiders_reminder(view, before, language):
+        told.append(reminder)
     return tuple(told)
 
 
@@ -323,7 +327,7 @@ def page(
         {
             "heading": escape(game_name(view.game, language)),
             "sentence": escape(shown.texts["sentence"]),
-            "stake": escape(shown.texts.get("stake", "")),
+            "turn_worth": escape(shown.texts.get("turn_worth", "")),
             "link": escape(shown.texts["link"]),
             "note": escape(phrases.notice(view, language)),
             "as_of_time": escape(as_of),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pi_controller.show.odds_bar import Chances
+    from pi_controller.show.chances_bar import ShownChances
     from pi_controller.table.view import View
 
 
@@ -31,7 +31,7 @@ class Snapshot:
     number: int
     view: View
     amended: bool
-    chances: Chances | None = None
+    chances: ShownChances | None = None
     start: str = ""
 
     @property
@@ -74,13 +74,13 @@ class Subscription:
 class Feed:
     """Holds the newest view and wakes the watchers. `publish` may be called from any thread and waits for nobody.
 
-    `chances` looks up what a view's chances of winning are (`OddsBar.of`); without it no page shows any. `clock` is the
-    one by which the views' times are told, in seconds. `start` tells this feed from every other, and nothing else.
+    `chances` looks up what a view's chances of winning are (`ChancesBar.of`); without it no page shows any. `clock` is
+    the one by which the views' times are told, in seconds. `start` tells this feed from every other, and nothing else.
     """
 
     def __init__(
         self,
-        chances: Callable[[View], Chances | None] | None = None,
+        chances: Callable[[View], ShownChances | None] | None = None,
         *,
         clock: Callable[[], float] = time.time,
         start: str | None = None,

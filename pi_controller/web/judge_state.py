@@ -82,6 +82,7 @@ class JudgeState:
             last=told.minutes.action,
             options=told.picture.game.settings,
             sets=may(role, "set"),
+            before=told.picture.game.hiders_before(told.picture.state),
         )
 
     def content(self, told: Told, me: dict[str, str], now: float) -> dict[str, Any]:

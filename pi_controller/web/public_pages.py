@@ -12,6 +12,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from pi_controller.show.i18n import catalogue
+from pi_controller.show.words import credit, game_name
 from pi_controller.web.address import Pages, addresses, picture
 from pi_controller.web.board import board
 from pi_controller.web.check_page import check_page
@@ -71,7 +72,8 @@ def public_routes(
         return HTMLResponse(html.replace("PLACE", place, 1))
 
     async def find(request: Request) -> Response:
-        return HTMLResponse(find_page(_found(request, told), told, language))
+        latest = feed.latest
+        return HTMLResponse(find_page(_found(request, told), told, language, latest.view.game if latest else ""))
 
     async def check(_: Request) -> Response:
         latest = feed.latest
@@ -80,8 +82,8 @@ def public_routes(
     return [Route("/room", room), Route("/overlay", over), Route("/find", find), Route("/check", check)]
 
 
-def find_page(found: Sequence[str], told: Pages, language: str) -> str:
-    """Return the page that says where the pages are, with a code for each."""
+def find_page(found: Sequence[str], told: Pages, language: str, game: str = "") -> str:
+    """Return the page that says where the pages are, with a code for each, and whose `game` is played, if one is."""
     text = catalogue(language).gettext
     if found:
         lead = text("Point a phone’s camera at a code. The phone must be on the same network as this table.")
@@ -108,6 +110,7 @@ def find_page(found: Sequence[str], told: Pages, language: str) -> str:
         "event": " · ".join(filter(None, (told.event, told.table))),
         "lead": lead,
         "words": told.words,
+        "credit": f"{game_name(game, language)}. {credit(game, language)}" if game else "",
         "back": text("Back to the game"),
     }
     return fill(document("find"), texts, {"places": places}, language)

@@ -13,7 +13,7 @@ from pi_controller.web.strip import overlay
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
-    from pi_controller.show.odds_bar import Chances
+    from pi_controller.show.chances_bar import ShownChances
     from pi_controller.table.view import View
     from pi_controller.web.board import Board
     from pi_controller.web.feed import Feed, Snapshot
@@ -22,7 +22,7 @@ HEARTBEAT_S = 15.0
 BLOCK = 1024
 _RETRY_MS, _RETRY_SPREAD_MS = 1000, 3000
 _STRIDE = 1117  # spreads the watchers' waits evenly over the range, however many there are
-SHAPES: Mapping[str, Callable[[View, str, Chances | None], Board]] = {"": board, "overlay": overlay}
+SHAPES: Mapping[str, Callable[[View, str, ShownChances | None], Board]] = {"": board, "overlay": overlay}
 """What a page asks to be sent, by the `page` of its address."""
 
 

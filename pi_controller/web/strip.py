@@ -21,7 +21,7 @@ from pi_controller.web.tables.shapes import drawn
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pi_controller.show.odds_bar import Chances
+    from pi_controller.show.chances_bar import ShownChances
     from pi_controller.table.view import View
 
 _STROKES = 20
@@ -31,7 +31,7 @@ _TEXTS = {
     "title",
     "heading",
     "sentence",
-    "stake",
+    "turn_worth",
     "label_as_of",
     "label_live",
     "label_stale",
@@ -39,7 +39,7 @@ _TEXTS = {
     "label_limit",
 }
 _TEXTS |= {f"call_{i + 1}" for i in range(CALLS)}
-_MARKS = {"phase", "stake", "ends", "ends_stood", "limit", "limit_stood", "calls"}
+_MARKS = {"phase", "turn_worth", "ends", "ends_stood", "limit", "limit_stood", "calls"}
 
 
 class _Cell(NamedTuple):
@@ -51,7 +51,7 @@ class _Cell(NamedTuple):
     lit: int
 
 
-def overlay(view: View, language: str = "en", chances: Chances | None = None) -> Board:  # noqa: ARG001 - shows none
+def overlay(view: View, language: str = "en", chances: ShownChances | None = None) -> Board:  # noqa: ARG001 - shows none
     """Return what the overlay shows of `view`, with its strip as the table."""
     whole = board(view, language)
     texts = {key: said for key, said in whole.texts.items() if key in _TEXTS}

@@ -41,6 +41,7 @@ from pathlib import Path
 from typing import get_args
 
 import msgspec
+from pi_controller.table.fold import effective, fold
 
 from pi_controller.errors import UsageError
 from pi_controller.games import registry, sheet
@@ -84,7 +85,6 @@ from pi_controller.referee.settings import PRESETS, SENSED_FOULS, RefereeSetting
 from pi_controller.referee.story import Story
 from pi_controller.referee.stream import Pipe
 from pi_controller.table.command import Command, StaleError
-from pi_controller.table.fold import effective, fold
 from pi_controller.table.journal import Journal
 from pi_controller.table.record import kept_in
 from pi_controller.table.replay import told

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pi_controller.games import odds, registry
+from pi_controller.games import chances, registry
 from pi_controller.games.options import from_text
 
 if TYPE_CHECKING:
@@ -143,17 +143,17 @@ def compared(game: Game[Any], games: int, seed: int, first: float, second: float
     for action in BEGUN[game.name]:
         start, _ = game.play(start, action)
     share = wins(table(game, start, first, second), games, np.random.default_rng(seed)) / games
-    return Compared(games, share, odds.solve(game, first, second).of(start))
+    return Compared(games, share, chances.solve(game, first, second).of(start))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("game", nargs="?", default="dakota", choices=odds.GAMES)
+    parser.add_argument("game", nargs="?", default="dakota", choices=chances.GAMES)
     parser.add_argument("--games", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--set", action="append", default=[], metavar="OPTION=VALUE")
-    parser.add_argument("--first", type=float, default=odds.FIRST)
-    parser.add_argument("--second", type=float, default=odds.SECOND)
+    parser.add_argument("--first", type=float, default=chances.FIRST)
+    parser.add_argument("--second", type=float, default=chances.SECOND)
     args = parser.parse_args()
     began = time.perf_counter()
     found = compared(registry.game(args.game, from_text(args.set)), args.games, args.seed, args.first, args.second)

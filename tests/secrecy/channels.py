@@ -55,7 +55,7 @@ SECTIONS = frozenset(
         "buttons",
         "web",
         "voice",
-        "odds",
+        "chances",
         "strikes",
         "recording",
         "backup",

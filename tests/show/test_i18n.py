@@ -15,7 +15,7 @@ from pi_controller.errors import SettingsError
 from pi_controller.games import registry
 from pi_controller.mat.events import SensorFault
 from pi_controller.show import i18n, phrases
-from pi_controller.show.odds_bar import OddsBar
+from pi_controller.show.chances_bar import ChancesBar
 from pi_controller.show.terminal import render_text
 from pi_controller.show.words import GAME_WORDS, word
 from pi_controller.table.view import Asked
@@ -33,7 +33,7 @@ from pi_controller.web.strip import overlay
 
 CALLED = " ".join(f"{known.shown} {known.sounds}" for known in GAME_WORDS["dakota"].values() if known.sounds)
 TYPED = " ".join([*TEAMS.values(), *PLAYERS.values(), *PHASES["wide"].teams.values(), "Team A"])
-KNOWN = set(escaped(f"{TYPED} {CALLED} Hampa Apena, Slahal, Pa-tol, SHA-256"))
+KNOWN = set(escaped(f"{TYPED} {CALLED} Hampa Apena, Lahal (Slahal), Pa-tol, SHA-256"))
 """Names as people typed them, the games' own names and words with their sounds, and the name of a standard."""
 
 
@@ -162,7 +162,7 @@ def test_no_question_foul_choice_fault_or_chance_escapes(view, language):
         for call in words:
             known = word(call, language, game)
             said += [known.meaning, known.literal, known.source, "" if known.sounds else known.shown]
-    chances = OddsBar(registry.game("dakota")).of(view())
+    chances = ChancesBar(registry.game("dakota")).of(view())
     said.append(render_text(view(), 300, language=language, chances=chances))
     assert strange(word for text in said for word in escaped(text)) == []
 

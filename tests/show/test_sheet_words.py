@@ -38,7 +38,7 @@ def test_the_rules_are_named_by_their_numbers():
 @settings(max_examples=80)
 @given(views())
 def test_every_state_has_a_sentence(view):
-    said = phrases.sentence(view) + phrases.stake(view)
+    said = phrases.sentence(view) + phrases.turn_worth(view)
     assert phrases.sentence(view)
     assert "{" not in said
     assert "None" not in said
@@ -72,7 +72,7 @@ def test_the_end_is_told():
     told = phrases.sentence(slahal(finish="king_moved", winner="B"))
     assert told == "Long Hollow wins: Big Coulee moved the king stick too early"
     assert phrases.sentence(slahal(winner=None, finish=None)) == "Big Coulee hides, Long Hollow guesses"
-    assert phrases.stake(slahal(winner=None, pairs_out=1)) == "One pair is out: left or right."
+    assert phrases.turn_worth(slahal(winner=None, pairs_out=1)) == "One pair is out: left or right."
 
 
 def ojibwe(**changed):

@@ -23,7 +23,14 @@ FULL = {
 
 def test_it_says_what_matters(view):
     said = render_text(view(calls=("paguga",), commit="ab" * 32, owed="second", hits=(Hit(2, found=False),)))
-    for part in ("Hampa Apena", "hide 3", "Big Coulee", "Long Hollow", "Second hit: Long Hollow", "Paguga (pa-goo-ga)"):
+    for part in (
+        "Hampa Apena",
+        "hide 3",
+        "Big Coulee",
+        "Long Hollow",
+        "Second hit: Long Hollow",
+        "Paguga (pa-goo-ga, the goo long and guttural)",
+    ):
         assert part in said
     assert "1–2" in said
     assert "\x1b" not in said

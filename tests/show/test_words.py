@@ -5,9 +5,10 @@ import itertools
 import pytest
 
 from pi_controller.errors import MatError, SettingsError
+from pi_controller.games import registry
 from pi_controller.mat.events import SensorFault
 from pi_controller.show import i18n, phrases
-from pi_controller.show.words import WORDS, game_name, word
+from pi_controller.show.words import WORDS, credit, game_name, glossary, sounds_by, word
 from pi_controller.table.view import Asked, Hit
 
 CALLS = ["paguga", "wheya", "sahdogan", "yawapi", "it_stays", "obojun", "eyeya", "eyeya_obojun", "foul", "game"]
@@ -76,6 +77,58 @@ def test_english_words_have_no_pronunciation():
     assert word("paguga").sounds == "pa-goo-ga"
 
 
+def test_what_the_booklet_notes_of_the_sounds_stands_with_them():
+    assert {call: word(call).note for call in CALLS if word(call).note} == {
+        "paguga": "the goo long and guttural",
+        "sahdogan": "the n silent",
+        "eyeya": "with a long E",
+        "eyeya_obojun": "with a long E",
+    }
+    assert word("sahdogan").spoken == "shaw-ha-doe-gaa, the n silent"
+    assert word("wheya").spoken == "way-yaa"
+    assert word("foul").spoken == ""
+
+
+def test_by_whom_the_sounds_are_is_said_wherever_there_is_one():
+    said = sounds_by(["game", "paguga"])
+    assert "Grady Renville" in said
+    assert "does not call himself an expert" in said
+    assert sounds_by(["foul", "game", "high_ball"]) == ""
+    assert sounds_by(["found"], game="ojibwe") == sounds_by([]) == ""
+
+
+def test_the_glossary_has_every_word_with_its_sound_and_source():
+    lines = glossary("dakota")
+    assert len(lines) == len(CALLS) + 1
+    assert lines[-1] == sounds_by(CALLS)
+    (line,) = (line for line in lines if line.startswith("Sahdogan"))
+    assert line.startswith("Sahdogan (shaw-ha-doe-gaa, the n silent) “eight”: The hiding team keeps twelve sticks")
+    assert line.endswith("(chapter 7)")
+    assert [line.split(":")[0] for line in glossary("patol")] == ["Killed"]
+    assert glossary("bageswin") == []
+
+
+@pytest.mark.parametrize(
+    ("game", "name", "whose"),
+    [
+        ("dakota", "Hampa Apena", "A game of the Dakota."),
+        ("ojibwe", "Mille Lacs Moccasin Game", "A game of the Mille Lacs Band of Ojibwe."),
+        ("slahal", "Lahal (Slahal)", "A game of the Indigenous Peoples of the Pacific Coast."),
+        ("bageswin", "Bageswin (Fish Game)", "A game of the Mille Lacs Band of Ojibwe."),
+        ("plum_stone", "Plum Stone Game", "A game of the Omaha and kindred tribes."),
+        ("patol", "Pa-tol", "A Pueblo game."),
+    ],
+)
+def test_a_game_is_credited_to_its_people_and_to_who_wrote_it_down(game, name, whose):
+    assert game_name(game) == name
+    assert credit(game) == f"{whose} The rules as written down: {registry.kind(game).source}"
+
+
+def test_every_game_is_credited():
+    for game in registry.names():
+        assert not credit(game).startswith("The rules")
+
+
 def test_an_unknown_call_is_shown_and_not_explained():
     assert word("high_ball").shown == "High ball"
     assert word("high_ball").meaning == ""
@@ -117,17 +170,17 @@ def test_the_phase_is_one_sentence(view):
 )
 def test_every_state_has_a_sentence(view, phase, hider, owed, situation):
     told = view(phase=phase, hider=hider, owed=owed, situation=situation)
-    said = phrases.sentence(told) + phrases.stake(told)
+    said = phrases.sentence(told) + phrases.turn_worth(told)
     assert said
     assert "{" not in said
     assert "None" not in said
 
 
 def test_the_stake_goes_with_the_first_hit_of_a_decision_hide(view):
-    assert "Long Hollow must find" in phrases.stake(view(situation="sahdogan"))
-    assert phrases.stake(view(situation="sahdogan", owed="second")) == ""
-    assert "second hit" in phrases.stake(view(situation="wheya", owed="second"))
-    assert phrases.stake(view(phase="over", situation="yawapi", winner="A")) == ""
+    assert "Long Hollow must find" in phrases.turn_worth(view(situation="sahdogan"))
+    assert phrases.turn_worth(view(situation="sahdogan", owed="second")) == ""
+    assert "second hit" in phrases.turn_worth(view(situation="wheya", owed="second"))
+    assert phrases.turn_worth(view(phase="over", situation="yawapi", winner="A")) == ""
 
 
 def test_a_hit_is_told_with_and_without_its_pad():

@@ -85,6 +85,6 @@ def test_a_doubtful_stroke_touches_the_next_pad_just_after() -> None:
         assert 0 < (stroke.also_after_s or 0.0) <= 0.005
 
 
-def test_odds_must_be_probabilities() -> None:
+def test_mischief_must_be_probabilities() -> None:
     with pytest.raises(UsageError):
         Mischief(fouls=1.5)

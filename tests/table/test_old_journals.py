@@ -19,6 +19,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from pi_controller.table.fold import batches, fold, undone
 
 from pi_controller.games import registry, sheet
 from pi_controller.mat.events import Link
@@ -31,7 +32,6 @@ from pi_controller.referee.facts import Called, Done, HideAgain, StateSet
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeRuling, JudgeUndo
 from pi_controller.referee.referees import referee_for
 from pi_controller.table import export, replay
-from pi_controller.table.fold import batches, fold, undone
 from pi_controller.table.journal import Journal
 from pi_controller.table.record import kept_in
 from pi_controller.table.sheet import sheet_of

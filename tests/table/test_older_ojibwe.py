@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from pi_controller.table.fold import batches, fold
 
 from pi_controller.games.registry import game
 from pi_controller.record.converting import from_sheet, to_sheet
@@ -19,7 +20,6 @@ from pi_controller.referee.judge import JudgeAction, JudgeSet, JudgeUndo
 from pi_controller.referee.referees import referee_for
 from pi_controller.table import replay
 from pi_controller.table.export import as_json
-from pi_controller.table.fold import batches, fold
 from pi_controller.table.journal import Journal
 from pi_controller.table.record import kept_in
 from pi_controller.table.sheet import sheet_of

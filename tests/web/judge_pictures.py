@@ -44,6 +44,13 @@ def hit(page, rig):
     touch(page, "missed")
 
 
+def next_hide(page, rig):
+    """A hide was settled: the judge is reminded of who hides now."""
+    touch(page, "toss-A")
+    touch(page, "missed")
+    touch(page, "missed")
+
+
 def question(page, rig):
     """The mat felt two pads and asks."""
     touch(page, "toss-A")
@@ -141,7 +148,23 @@ def patol(page, rig):
     touch(page, "marked-3")
 
 
-_ALL = (toss, hit, question, held, protest, fouls, sheet, moved, cut, ojibwe, slahal, bageswin, plum_stone, patol)
+_ALL = (
+    toss,
+    hit,
+    next_hide,
+    question,
+    held,
+    protest,
+    fouls,
+    sheet,
+    moved,
+    cut,
+    ojibwe,
+    slahal,
+    bageswin,
+    plum_stone,
+    patol,
+)
 STATES = {one.__name__: one for one in _ALL}
 OPTIONS = {"bageswin": {"players": "Ann,Bo,Cy,Dee"}, "patol": {"players": "Ann,Bo,Cy"}}
 

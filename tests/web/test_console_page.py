@@ -12,6 +12,9 @@ from phases import ALL, PHASES
 
 import pi_controller.web
 from pi_controller.games import registry
+from pi_controller.referee.facts import Done, Shown
+from pi_controller.referee.telling import blank, tell
+from pi_controller.table.view import view_of
 from pi_controller.web.console_fields import fields
 from pi_controller.web.console_page import SIGN_IN_WORDS, WORDS, Console, console, foul_label, page, sign_in
 from pi_controller.web.console_play import play
@@ -170,3 +173,54 @@ def test_no_field_is_of_a_bead():
 def test_a_game_that_is_over_offers_nothing():
     shown = play(PHASES["over"], ())
     assert (shown.title, shown.buttons, shown.rows) == ("The game is over", (), ())
+
+
+def reminded(*actions, shown=True, game="dakota"):
+    """Return the facts on the console of a table at which `actions` were taken, the bead shown after the last."""
+    rules = registry.game(game)
+    story = blank(rules)
+    for action in actions:
+        if story.phase == "show" and action["do"] == "hit":
+            story = tell(rules, story, Shown(1.0))
+        calls = rules.play(story.state, action)[1]
+        story = tell(rules, story, Done(1.0, action, calls, "judge"))
+    if shown and story.phase == "show":
+        story = tell(rules, story, Shown(2.0))
+    view = msgspec.structs.replace(view_of(rules, story, 7), teams={"A": "Big Coulee", "B": "Long Hollow"})
+    legal = rules.legal_actions(story.state)
+    return [fact for fact in console(view, legal, before=rules.hiders_before(story.state)).facts if "hides" in fact]
+
+
+TOSS, MISS, FIND = {"do": "toss", "winner": "A"}, {"do": "hit", "found": False}, {"do": "hit", "found": True}
+SKIPPED = {"do": "foul", "by": "hider", "kind": "pad_skipped"}
+SHOUT = {"do": "foul", "by": "hitter", "kind": "outside_help"}
+NEW = "{} hides: a new hider. Shake out the moccasins."
+SAME = "{} hides again: no change of hiders until the bead is found."
+MAY = "{} hides again. The hider may change now: then shake out the moccasins."
+
+
+@pytest.mark.parametrize("shown", [True, False])
+@pytest.mark.parametrize(
+    ("actions", "said"),
+    [
+        ([TOSS], NEW.format("Big Coulee")),
+        ([TOSS, FIND], NEW.format("Long Hollow")),
+        ([TOSS, MISS, MISS], SAME.format("Big Coulee")),
+        ([TOSS, MISS, FIND], MAY.format("Big Coulee")),
+        ([TOSS, MISS, FIND, MISS, MISS], SAME.format("Big Coulee")),
+        ([TOSS, SKIPPED], NEW.format("Long Hollow")),
+        ([TOSS, MISS, MISS, {**SKIPPED, "hide": "last"}], NEW.format("Long Hollow")),
+        ([TOSS, SHOUT], SAME.format("Big Coulee")),
+    ],
+)
+def test_the_judge_is_reminded_of_who_hides_and_of_the_hiders(actions, said, shown):
+    assert reminded(*actions, shown=shown) == [said]
+
+
+def test_nobody_is_reminded_of_hiders_while_a_hit_is_owed_or_elsewhere():
+    assert reminded() == []
+    assert reminded(TOSS, MISS) == []
+    assert reminded(TOSS, game="ojibwe") == []
+    set_by_a_judge = msgspec.structs.replace(PHASES["hide"], calls=(), hide=7)
+    assert not [fact for fact in told(set_by_a_judge).facts if "hides" in fact], "nobody knows who hid before"
+    assert not [fact for fact in told(PHASES["over"]).facts if "hides" in fact]

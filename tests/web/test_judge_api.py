@@ -95,6 +95,19 @@ def test_the_state(house):
         assert (last["who"], last["text"], last["undone"]) == ("Jo", "Big Coulee won the toss", False)
 
 
+def test_the_judge_is_reminded_of_the_hiders(house):
+    def facts():
+        return [fact for fact in state(web)["console"]["facts"] if "hides" in fact]
+
+    with house.signed_in("Jo") as web:
+        say(web, "key-toss", "action", action=TOSS)
+        assert facts() == ["Big Coulee hides: a new hider. Shake out the moccasins."]
+        say(web, "key-miss", "action", action=MISS)
+        assert facts() == []
+        say(web, "key-miss-again", "action", action=MISS)
+        assert facts() == ["Big Coulee hides again: no change of hiders until the bead is found."]
+
+
 def test_what_is_taken_back_stays_to_be_read(house):
     with house.signed_in("Jo") as web:
         say(web, "key-toss", "action", action=TOSS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import html
 import re
 import subprocess
 
@@ -235,3 +236,24 @@ def test_the_shells_line_gives_the_seal(game, pad):
     script = script.replace("xxd -r -p", "python3 -c 'import sys; sys.stdout.buffer.write(bytes.fromhex(input()))'")
     ran = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
     assert ran.stdout.split()[0] == seal
+
+
+@pytest.mark.parametrize("name", ["hit", *ALL])
+def test_whose_game_it_is_and_who_wrote_it_down_is_on_the_pages(web, feed, name):
+    assert "written down" not in find_page([], Pages(), "en"), "before there is a table"
+    view = PHASES[name]
+    feed.publish(view)
+    source = f"The rules as written down: {registry.kind(view.game).source}"
+    for path in ("/", "/room", "/find"):
+        assert source in texts(html.unescape(web.get(path).text)), path
+    assert source not in texts(html.unescape(web.get("/overlay").text))
+
+
+def test_how_a_word_sounds_is_shown_with_by_whom(web, feed):
+    feed.publish(msgspec.structs.replace(DAKOTA, calls=("it_stays",)))
+    assert all("Grady Renville’s booklet" not in texts(web.get(path).text) for path in ("/", "/room"))
+    feed.publish(msgspec.structs.replace(DAKOTA, calls=("sahdogan",)))
+    for path in ("/", "/room"):
+        said = texts(web.get(path).text)
+        assert "Sahdogan shaw-ha-doe-gaa, the n silent · “eight”" in said
+        assert "The sounds are as Grady Renville’s booklet gives them: close to the Dakota" in said

@@ -67,7 +67,7 @@ def test_every_reachable_sheet_is_a_page(view, halted):
     assert live == {*content.texts, "as_of"}
     marked = {attrs["data-state"]: attrs["data-value"] for _, attrs in tree.tags if "data-state" in attrs}
     assert marked == content.marks
-    assert content.counts == {"odds": (0, 0)}
+    assert content.counts == {"chances": (0, 0)}
     assert "None" not in "".join(tree.said)
     msgspec.json.encode(content)
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from pi_controller.games import odds, registry
+from pi_controller.games import chances, registry
+from pi_controller.games.chances_bowls import fair
 from pi_controller.games.dakota_state import State
-from pi_controller.games.odds_bowls import fair
 from pi_controller.games.sticks import Sticks
 
 
@@ -71,7 +71,7 @@ def settled(state: Any) -> bool:
 @each_case
 def test_a_chance_is_the_mean_of_what_may_come_next(name: str, settings: Any, first: float, second: float):
     game = registry.game(name, settings)
-    solved = odds.solve(game, first, second)
+    solved = chances.solve(game, first, second)
     one, _ = solved.players
     states = [state for state in visited(game, 12) if settled(state)]
     assert len(states) > 20
@@ -91,15 +91,15 @@ def test_a_chance_is_the_mean_of_what_may_come_next(name: str, settings: Any, fi
 @each_case
 def test_chances_sum_to_one(name: str, settings: Any, first: float, second: float):
     game = registry.game(name, settings)
-    solved = odds.solve(game, first, second)
+    solved = chances.solve(game, first, second)
     for state in filter(settled, visited(game, 2)):
-        chances = solved.chances(state)
-        assert tuple(chances) == solved.players
-        assert sum(chances.values()) == pytest.approx(1, abs=1e-15)
+        each = solved.by_player(state)
+        assert tuple(each) == solved.players
+        assert sum(each.values()) == pytest.approx(1, abs=1e-15)
     assert sum(chance for _, chance in solved.openings()) == pytest.approx(1, abs=1e-15)
     page = solved.page()
     assert page.rows
-    assert all(len(chances) == len(page.columns) for _, chances in page.rows)
+    assert all(len(cells) == len(page.columns) for _, cells in page.rows)
 
 
 def exchanged(state: Any, one: str, two: str) -> Any:
@@ -124,7 +124,7 @@ def exchanged(state: Any, one: str, two: str) -> Any:
 @each_case
 def test_exchanging_the_players_exchanges_the_chances(name: str, settings: Any, first: float, second: float):
     game = registry.game(name, settings)
-    solved = odds.solve(game, first, second)
+    solved = chances.solve(game, first, second)
     for state in filter(settled, visited(game, 6)):
         assert solved.of(exchanged(state, *solved.players)) == pytest.approx(1 - solved.of(state), abs=1e-11)
 
@@ -150,14 +150,14 @@ def test_the_games_played_would_show_a_wrong_chance():
     start, _ = game.play(game.opening(), {"do": "toss", "winner": "A"})
     played = million.table(game, start, 0.5, 0.5)
     share = million.wins(played, 6000, million.np.random.default_rng(3)) / 6000
-    assert abs(share - odds.solve(game).of(start)) > 0.04
+    assert abs(share - chances.solve(game).of(start)) > 0.04
 
 
 def test_small_games_by_hand():
     # one counter, or a stick each: the first score wins, so x = p + (1 - p)(1 - x)
-    plum = odds.solve(registry.game("plum_stone", {"counters": 1})).openings()[0][1]
+    plum = chances.solve(registry.game("plum_stone", {"counters": 1})).openings()[0][1]
     assert plum == pytest.approx(1 / (2 - 6 / 32), abs=1e-14)
-    fish = odds.solve(registry.game("bageswin", {"sticks": 2})).openings()[0][1]
+    fish = chances.solve(registry.game("bageswin", {"sticks": 2})).openings()[0][1]
     assert fish == pytest.approx(1 / (2 - 42 / 256), abs=1e-14)
 
 
@@ -166,7 +166,7 @@ def test_fair_pieces():
 
 
 def test_nothing_found_is_the_hiders_game():
-    assert odds.solve(registry.game("dakota"), 0, 0).openings() == (
+    assert chances.solve(registry.game("dakota"), 0, 0).openings() == (
         ("the hider after the toss", pytest.approx(1)),
         ("the hitter after the toss", pytest.approx(0)),
     )
@@ -174,7 +174,7 @@ def test_nothing_found_is_the_hiders_game():
 
 def test_a_last_decision_hide_by_hand():
     # at 4:4 in sahdogan: a miss is the game; a find gives the other team the same 20 sticks with the roles exchanged
-    solved = odds.solve(registry.game("dakota"))
+    solved = chances.solve(registry.game("dakota"))
     state = State(Sticks.of(A=12, B=8, middle=0), (4, 4), hider="A", mode="sahdogan", owed="first")
     stays = State(Sticks.of(A=12, B=8, middle=0), (4, 4), hider="B", owed="first")
     assert solved.of(state) == pytest.approx(3 / 4 + solved.of(stays) / 4, abs=1e-12)
@@ -182,7 +182,7 @@ def test_a_last_decision_hide_by_hand():
 
 def test_counts_that_only_a_judge_can_set_have_chances_too():
     game = registry.game("dakota", {"points": 2})
-    solved = odds.solve(game)
+    solved = chances.solve(game)
     usual = solved.openings()
     odd = State(Sticks.of(A=7, B=2, middle=11), (1, 0), hider="B", owed="first")
     hits = [game.play(odd, {"do": "hit", "found": found})[0] for found in (True, False)]
@@ -192,13 +192,13 @@ def test_counts_that_only_a_judge_can_set_have_chances_too():
 
 def test_before_the_toss_both_teams_have_the_same_chance():
     game = registry.game("dakota")
-    assert odds.solve(game).of(game.opening()) == pytest.approx(0.5, abs=1e-14)
+    assert chances.solve(game).of(game.opening()) == pytest.approx(0.5, abs=1e-14)
 
 
 def test_the_same_chances_are_solved_once():
     game = registry.game("dakota", {"points": 4})
-    assert odds.solve(game) is odds.solve(registry.game("dakota", {"points": "4"}))
-    assert odds.solve(game) is not odds.solve(game, first=0.3)
+    assert chances.solve(game) is chances.solve(registry.game("dakota", {"points": "4"}))
+    assert chances.solve(game) is not chances.solve(game, first=0.3)
 
 
 @pytest.mark.parametrize(
@@ -214,25 +214,25 @@ def test_the_same_chances_are_solved_once():
     ],
 )
 def test_what_has_no_chances_is_refused(name: str, settings: Any, first: float, what: str):
-    with pytest.raises(odds.OddsError) as caught:
-        odds.solve(registry.game(name, settings), first)
+    with pytest.raises(chances.ChancesError) as caught:
+        chances.solve(registry.game(name, settings), first)
     assert caught.value.what == what
     assert caught.value.todo
 
 
 def test_states_out_of_reach_are_refused():
     patol = registry.game("patol")
-    with pytest.raises(odds.OddsError, match="where the horses start"):
-        odds.solve(patol).of(patol.opening())
-    with pytest.raises(odds.OddsError, match="the game is over"):
-        odds.solve(registry.game("dakota")).of(State(short=(5, 0), hider="A", owed="first"))
+    with pytest.raises(chances.ChancesError, match="where the horses start"):
+        chances.solve(patol).of(patol.opening())
+    with pytest.raises(chances.ChancesError, match="the game is over"):
+        chances.solve(registry.game("dakota")).of(State(short=(5, 0), hider="A", owed="first"))
     small, large = (registry.game("plum_stone", {"counters": counters}) for counters in (5, 100))
-    with pytest.raises(odds.OddsError, match="100 in play, not 5"):
-        odds.solve(small).of(large.play(large.opening(), {"do": "lot", "first": "A"})[0])
+    with pytest.raises(chances.ChancesError, match="100 in play, not 5"):
+        chances.solve(small).of(large.play(large.opening(), {"do": "lot", "first": "A"})[0])
 
 
 def test_the_smallest_games_have_a_page():
     for counters in range(1, 13):
-        assert odds.solve(registry.game("plum_stone", {"counters": counters})).page().rows
-        assert odds.solve(registry.game("bageswin", {"sticks": 2 * counters})).page().rows
-        assert odds.solve(registry.game("dakota", {"points": counters})).page().rows
+        assert chances.solve(registry.game("plum_stone", {"counters": counters})).page().rows
+        assert chances.solve(registry.game("bageswin", {"sticks": 2 * counters})).page().rows
+        assert chances.solve(registry.game("dakota", {"points": counters})).page().rows

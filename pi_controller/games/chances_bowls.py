@@ -15,8 +15,8 @@ import numpy as np
 
 from pi_controller.games import plum_stone
 from pi_controller.games.bageswin import PIECES, VALUES, Bageswin
-from pi_controller.games.odds import Odds, OddsError, Page
-from pi_controller.games.odds_chain import Chain
+from pi_controller.games.chances import Chances, ChancesError, Page
+from pi_controller.games.chances_chain import Chain
 from pi_controller.games.plum_stone import PLAYERS, PlumStone
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def fair(kinds: Iterable[int], values: Mapping[tuple[int, ...], int]) -> dict[in
     return {value: ways / 2 ** sum(kinds) for value, ways in chances.items()}
 
 
-class BowlOdds(Odds):
+class BowlChances(Chances):
     """`of` is the chance of the first player."""
 
     def __init__(self, game: Game[Any], total: int, *, pile: bool, throws: Mapping[int, float]) -> None:
@@ -75,7 +75,9 @@ class BowlOdds(Odds):
         if state.winner:
             return float(state.winner == one)
         if state.sticks.total != self._total:
-            raise OddsError(f"this state has {state.sticks.total} in play, not {self._total}", "take one of this game")
+            raise ChancesError(
+                f"this state has {state.sticks.total} in play, not {self._total}", "take one of this game"
+            )
         a, b = state.sticks[one], state.sticks[two]
         if state.thrower is None:
             return (self._of(a, b, 0) + self._of(a, b, 1)) / 2
@@ -154,20 +156,20 @@ def _holdings(total: int, *, pile: bool) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def check(game: Game[Any], *, beside: bool) -> None:
-    """Raise `OddsError` where there are not two players, or too many counters."""
+    """Raise `ChancesError` where there are not two players, or too many counters."""
     opening, pile = game.opening(), isinstance(game, PlumStone)
     if isinstance(game, Bageswin) and len(opening.players) != 2:
-        raise OddsError("the chances of bageswin are for two players", "choose two players")
+        raise ChancesError("the chances of bageswin are for two players", "choose two players")
     largest = _LARGEST_BESIDE if beside and pile else _LARGEST
     if opening.sticks.total > largest:
-        raise OddsError(f"{opening.sticks.total} are too many to solve for", f"choose at most {largest}")
+        raise ChancesError(f"{opening.sticks.total} are too many to solve for", f"choose at most {largest}")
 
 
-def solved(game: Game[Any], first: float, second: float) -> Odds:  # noqa: ARG001 - nobody hits here
+def solved(game: Game[Any], first: float, second: float) -> Chances:  # noqa: ARG001 - nobody hits here
     """Return the chances of a plum stone or bageswin game for two."""
     if isinstance(game, PlumStone):
         total = game.opening().sticks.total
-        return BowlOdds(game, total, pile=True, throws=fair(_STONES, plum_stone.VALUES))
+        return BowlChances(game, total, pile=True, throws=fair(_STONES, plum_stone.VALUES))
     assert isinstance(game, Bageswin)
     throws = fair(PIECES.values(), VALUES[str(game.settings["table"])])
-    return BowlOdds(game, game.opening().sticks.total, pile=False, throws=throws)
+    return BowlChances(game, game.opening().sticks.total, pile=False, throws=throws)

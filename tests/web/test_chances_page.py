@@ -9,25 +9,25 @@ import pytest
 from played import play, view_of
 
 from pi_controller.games import registry
-from pi_controller.show.odds_bar import Chances, OddsBar
+from pi_controller.show.chances_bar import ChancesBar, ShownChances
 from pi_controller.web.board import board
 from pi_controller.web.feed import Feed
 from pi_controller.web.page import page
 from pi_controller.web.server import WebServer
 from pi_controller.web.sse import BLOCK, event
 
-TEAMS = Chances("dakota", ("A", "B"), 0.624)
+TEAMS = ShownChances("dakota", ("A", "B"), 0.624)
 
 
 def html(view, chances=None):
     whole = page(board(view, chances=chances), language="en", as_of="")
-    return re.search(r'<section class="odds".*?</section>', whole, re.DOTALL)[0]
+    return re.search(r'<section class="chances".*?</section>', whole, re.DOTALL)[0]
 
 
 def test_without_it_nothing_is_there(view):
     for shown in (view(), play("patol", 1, 5), play("ojibwe", 1, 5)):
         said = html(shown)
-        assert 'data-state="odds" data-value=""' in said
+        assert 'data-state="chances" data-value=""' in said
         assert re.sub(r"<[^>]*>", "", said).strip() == ""
         assert "<i" not in said
 
@@ -46,25 +46,25 @@ def test_with_it_each_side_has_its_shape_name_and_chance(view):
 def test_players_are_shown_by_number_and_name():
     chosen = {"players": "Ana,<b>Bo</b>"}
     shown = play("bageswin", 5, 4, chosen)
-    said = html(shown, OddsBar(registry.game("bageswin", chosen)).of(shown))
+    said = html(shown, ChancesBar(registry.game("bageswin", chosen)).of(shown))
     assert "<bdi" in said
     assert "&lt;b&gt;Bo&lt;/b&gt;" in said
-    texts = board(shown, chances=OddsBar(registry.game("bageswin", chosen)).of(shown)).texts
-    assert (texts["odds_mark_a"], texts["odds_name_a"], texts["odds_mark_b"]) == ("1", "Ana", "2")
+    texts = board(shown, chances=ChancesBar(registry.game("bageswin", chosen)).of(shown)).texts
+    assert (texts["chances_mark_a"], texts["chances_name_a"], texts["chances_mark_b"]) == ("1", "Ana", "2")
 
 
 def test_a_bar_changes_nothing_else_on_the_page(view):
     plain, shown = board(view()), board(view(), chances=TEAMS)
     for part in ("texts", "marks", "counts"):
         one, two = getattr(plain, part), getattr(shown, part)
-        assert {key: text for key, text in one.items() if "odds" not in key} == {
-            key: text for key, text in two.items() if "odds" not in key
+        assert {key: text for key, text in one.items() if "chances" not in key} == {
+            key: text for key, text in two.items() if "chances" not in key
         }
         assert set(one) == set(two), "the script patches by the same keys"
 
 
 def test_the_feed_keeps_it_beside_the_view():
-    bar, game = OddsBar(registry.game("dakota")), registry.game("dakota")
+    bar, game = ChancesBar(registry.game("dakota")), registry.game("dakota")
     feed, plain = Feed(bar.of), Feed()
     tossed, _ = game.play(game.opening(), {"do": "toss", "winner": "A"})
     sheet = game.sheet(tossed)
@@ -79,14 +79,14 @@ def test_the_feed_keeps_it_beside_the_view():
     body = msgspec.json.decode(re.search(rb"^data: (.*)$", sent, re.MULTILINE)[1])
     assert body["view"] == msgspec.json.decode(msgspec.json.encode(view))
     assert b"hance" not in msgspec.json.encode(view)
-    assert body["counts"]["odds"] == [feed.latest.chances.percents[0], 100]
-    assert body["marks"]["odds"] == "yes"
+    assert body["counts"]["chances"] == [feed.latest.chances.percents[0], 100]
+    assert body["marks"]["chances"] == "yes"
 
 
 @pytest.mark.chromium
 @pytest.mark.parametrize(("scripts", "width"), [(True, 390), (False, 1366), (True, 1920)])
 def test_the_bar_in_a_browser(chromium, view, scripts, width):
-    told = {1: Chances("dakota", ("A", "B"), 0.3), 2: Chances("dakota", ("A", "B"), 0.75)}
+    told = {1: ShownChances("dakota", ("A", "B"), 0.3), 2: ShownChances("dakota", ("A", "B"), 0.75)}
     feed = Feed(lambda view: told.get(view.seq))
     server = WebServer(feed, port=0)
     server.start()
@@ -99,7 +99,7 @@ def test_the_bar_in_a_browser(chromium, view, scripts, width):
 
         def bar():
             lit = [one.bounding_box()["width"] for one in tab.locator(".share .on").all()]
-            assert tab.locator(".odds").bounding_box()["width"] <= width
+            assert tab.locator(".chances").bounding_box()["width"] <= width
             return round(100 * sum(lit) / tab.locator(".share").bounding_box()["width"])
 
         assert abs(bar() - 30) <= 1
@@ -112,10 +112,10 @@ def test_the_bar_in_a_browser(chromium, view, scripts, width):
         assert abs(bar() - 75) <= 1
         feed.publish(view(seq=3, phase="over", winner="A"))
         if scripts:
-            tab.wait_for_function("() => document.querySelector('.odds').dataset.value === ''")
+            tab.wait_for_function("() => document.querySelector('.chances').dataset.value === ''")
         else:
             tab.reload()
-        assert not tab.locator(".odds").is_visible()
+        assert not tab.locator(".chances").is_visible()
         context.close()
     finally:
         server.stop()

@@ -29,10 +29,10 @@ SECOND = 1 / 3
 """After a miss three pads are left."""
 
 _MODULES = {
-    "dakota": "pi_controller.games.odds_dakota",
-    "bageswin": "pi_controller.games.odds_bowls",
-    "plum_stone": "pi_controller.games.odds_bowls",
-    "patol": "pi_controller.games.odds_patol",
+    "dakota": "pi_controller.games.chances_dakota",
+    "bageswin": "pi_controller.games.chances_bowls",
+    "plum_stone": "pi_controller.games.chances_bowls",
+    "patol": "pi_controller.games.chances_patol",
 }
 
 
@@ -40,10 +40,10 @@ GAMES = tuple(_MODULES)
 """The games that have chances."""
 
 
-class OddsError(MatError, ValueError):
+class ChancesError(MatError, ValueError):
     """Chances that cannot be given: a game without any, a game that may never end, a state out of reach."""
 
-    code = "odds"
+    code = "chances"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +55,14 @@ class Page:
     rows: tuple[tuple[str, tuple[float, ...]], ...]
 
 
-class Odds(ABC):
+class Chances(ABC):
     """The chances of one game with its options, solved."""
 
     game: Game[Any]
     assumed: str
     """What the chances take for granted, in one line."""
     residual: float
-    """How far the solution misses its own equations anywhere; at most `odds_chain.EXACT`."""
+    """How far the solution misses its own equations anywhere; at most `chances_chain.EXACT`."""
 
     @property
     @abstractmethod
@@ -73,7 +73,7 @@ class Odds(ABC):
     def of(self, state: Any) -> float:
         """Return the chance, 0 to 1, that the first of `players` (team A) wins from `state`.
 
-        Where a toss or a lot comes first, both ways are taken as equally likely. Raises `OddsError` where the state
+        Where a toss or a lot comes first, both ways are taken as equally likely. Raises `ChancesError` where the state
         does not settle the chances yet (patol before the horses start).
         """
 
@@ -88,7 +88,7 @@ class Odds(ABC):
     def prepare(self) -> None:  # noqa: B027 - most solve all at once
         """Solve now what would be solved only when it is asked for."""
 
-    def chances(self, state: Any) -> dict[str, float]:
+    def by_player(self, state: Any) -> dict[str, float]:
         """Return the chance of each player, by name."""
         one, two = self.players
         chance = self.of(state)
@@ -106,39 +106,39 @@ class Odds(ABC):
 class _Module(Protocol):
     def check(self, game: Game[Any], *, beside: bool) -> None: ...
 
-    def solved(self, game: Game[Any], first: float, second: float) -> Odds: ...
+    def solved(self, game: Game[Any], first: float, second: float) -> Chances: ...
 
 
-def solve(game: Game[Any], first: float = FIRST, second: float = SECOND) -> Odds:
+def solve(game: Game[Any], first: float = FIRST, second: float = SECOND) -> Chances:
     """Return the chances of `game`; solved once for the same options and figures.
 
     `first` and `second` are for dakota alone: the chance that the first hit of a hide finds the bead, and that the
     second does after the first missed. Nobody fouls. Thrown pieces fall on either side equally, each for itself.
-    Raises `OddsError` for a game that has no such chances, or is too big to solve.
+    Raises `ChancesError` for a game that has no such chances, or is too big to solve.
     """
     for name, chance in (("first", first), ("second", second)):
         if not 0 <= chance <= 1:
-            raise OddsError(f"the chance {name} cannot be {chance}", "a chance is a number from 0 to 1")
+            raise ChancesError(f"the chance {name} cannot be {chance}", "a chance is a number from 0 to 1")
     _module(game.name).check(game, beside=False)
     settings = tuple(sorted(game.settings.items(), key=lambda item: item[0]))
     return _solved(game.name, settings, first, second)
 
 
 @lru_cache(maxsize=32)
-def _solved(name: str, settings: tuple[tuple[str, Value], ...], first: float, second: float) -> Odds:
+def _solved(name: str, settings: tuple[tuple[str, Value], ...], first: float, second: float) -> Chances:
     return _module(name).solved(registry.game(name, dict(settings)), first, second)
 
 
 def check_beside(game: Game[Any]) -> None:
-    """Raise `OddsError` where `beside` would for `game`; solves nothing."""
+    """Raise `ChancesError` where `beside` would for `game`; solves nothing."""
     _module(game.name).check(game, beside=True)
 
 
-def beside(game: Game[Any], first: float = FIRST, second: float = SECOND) -> Odds:
+def beside(game: Game[Any], first: float = FIRST, second: float = SECOND) -> Chances:
     """Return the chances of `game` with all of them solved, to be looked up while it is played.
 
     As `solve`, but what takes many seconds or much memory is refused too: a table's computer is small and begins to
-    play soon. `python tests/benchmarks/odds_beside.py` measures what each game takes.
+    play soon. `python tests/benchmarks/chances_beside.py` measures what each game takes.
     """
     check_beside(game)
     solved = solve(game, first, second)
@@ -148,5 +148,5 @@ def beside(game: Game[Any], first: float = FIRST, second: float = SECOND) -> Odd
 
 def _module(name: str) -> _Module:
     if name not in _MODULES:
-        raise OddsError(f"{name} has no exact chances: people decide it", f"there are some for {listed(_MODULES)}")
+        raise ChancesError(f"{name} has no exact chances: people decide it", f"there are some for {listed(_MODULES)}")
     return cast("_Module", import_module(_MODULES[name]))

@@ -1,6 +1,6 @@
 """How long a table works at the chances of winning before it plays, and how long one look-up takes then.
 
-OMP_NUM_THREADS=1 python tests/benchmarks/odds_beside.py
+OMP_NUM_THREADS=1 python tests/benchmarks/chances_beside.py
 
 Each game is solved in a process of its own: seconds with the solver's own loading, the most memory of that process,
 and the mean look-up over the states of some random games in microseconds.
@@ -29,11 +29,11 @@ CASES: tuple[tuple[str, dict[str, Any]], ...] = (
 
 def measure(name: str, settings: dict[str, Any]) -> None:
     """Solve one game and print a line about it."""
-    from pi_controller.games import odds, registry
+    from pi_controller.games import chances, registry
 
     game = registry.game(name, settings)
     begun = time.perf_counter()
-    solved = odds.beside(game)
+    solved = chances.beside(game)
     took = time.perf_counter() - begun
     rng, sheets = random.Random(1), []
     while len(sheets) < 2000:

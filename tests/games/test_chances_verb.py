@@ -1,4 +1,4 @@
-"""`moccasin-mat odds`: a page for people, JSON for programs, and two plain lines when something is wrong."""
+"""`moccasin-mat chances`: a page for people, JSON for programs, and two plain lines when something is wrong."""
 
 import json
 import subprocess
@@ -7,20 +7,20 @@ import sys
 import pytest
 
 from pi_controller.cli import main
-from pi_controller.games import odds, registry
+from pi_controller.games import chances, registry
 from pi_controller.games.play import start
 
 
 def told(capsys, *argv):
-    assert main(["odds", *argv]) == 0
+    assert main(["chances", *argv]) == 0
     return capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", odds.GAMES)
+@pytest.mark.parametrize("name", chances.GAMES)
 def test_a_page_for_every_game(name, capsys):
     page = told(capsys, name)
     assert page.startswith(name)
-    solved = odds.solve(registry.game(name))
+    solved = chances.solve(registry.game(name))
     for label, chance in solved.openings():
         assert f"{label}" in page
         assert f"{100 * chance:.1f} %" in page
@@ -29,7 +29,7 @@ def test_a_page_for_every_game(name, capsys):
 
 def test_json_has_the_whole_figures(capsys):
     found = json.loads(told(capsys, "dakota", "--json", "--set", "points=3", "--first", "1/3", "--second", "0.5"))
-    solved = odds.solve(registry.game("dakota", {"points": 3}), 1 / 3, 1 / 2)
+    solved = chances.solve(registry.game("dakota", {"points": 3}), 1 / 3, 1 / 2)
     assert found["opening"] == dict(solved.openings())
     assert found["settings"]["points"] == 3
     assert found["residual"] <= 1e-12
@@ -50,7 +50,7 @@ def test_after_a_file_of_actions(tmp_path, capsys):
     play = start("dakota")
     for action in ACTIONS:
         play.push(action)
-    expected = odds.solve(play.game).chances(play.state)
+    expected = chances.solve(play.game).by_player(play.state)
     found = json.loads(told(capsys, "dakota", "--json", "--after", str(file)))
     assert found["chances"] == expected
     assert found["from"] == play.game.sheet(play.state)
@@ -63,7 +63,7 @@ def test_the_sheets_own_state_is_read_back(capsys):
     play = start("dakota")
     states = [play.state for action in ACTIONS if play.push(action) is not None]
     play.push("foul", by="hider", kind="no_bead")
-    solved = odds.solve(play.game)
+    solved = chances.solve(play.game)
     for state in [*states, play.state]:
         keys = json.dumps(play.game.sheet(state))
         found = json.loads(told(capsys, "dakota", "--json", "--from", keys))
@@ -75,7 +75,7 @@ def test_a_decision_hide_is_read_back_with_its_second_hit_owed(capsys, at):
     game = registry.game("dakota")
     missed, _ = game.play(at(6, 14, 0, "yawapi", (1, 2)), {"do": "hit", "found": False})
     found = json.loads(told(capsys, "dakota", "--json", "--from", json.dumps(game.sheet(missed))))
-    assert found["chances"]["A"] == odds.solve(game).of(missed)
+    assert found["chances"]["A"] == chances.solve(game).of(missed)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_a_decision_hide_is_read_back_with_its_second_hit_owed(capsys, at):
     ids=" ".join,
 )
 def test_a_wrong_call_gets_two_lines_and_status_2(argv, capsys):
-    assert main(["odds", *argv]) == 2
+    assert main(["chances", *argv]) == 2
     out, err = capsys.readouterr()
     assert out == ""
     lines = err.splitlines()
@@ -113,14 +113,25 @@ def test_a_wrong_call_gets_two_lines_and_status_2(argv, capsys):
 def test_a_refused_action_names_its_line(tmp_path, capsys):
     file = tmp_path / "game.jsonl"
     file.write_text('{"do": "toss", "winner": "A"}\n{"do": "toss", "winner": "A"}\n', "utf-8")
-    assert main(["odds", "dakota", "--after", str(file)]) == 2
+    assert main(["chances", "dakota", "--after", str(file)]) == 2
     assert "line 2: the toss is done" in capsys.readouterr().err
 
 
 def test_help_needs_no_numbers():
     code = (
         "import sys; from contextlib import suppress; from pi_controller.cli import main\n"
-        "with suppress(SystemExit): main(['odds', '--help'])\n"
+        "with suppress(SystemExit): main(['chances', '--help'])\n"
         "assert not {'numpy', 'scipy'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+
+
+def test_the_former_name_of_the_verb_still_works_and_no_help_lists_it(capsys):
+    assert main(["chances", "dakota"]) == 0
+    page = capsys.readouterr().out
+    assert main(["odds", "dakota"]) == 0
+    assert capsys.readouterr().out == page
+    with pytest.raises(SystemExit):
+        main(["odds", "--help"])
+    assert main(["--help"]) == 0
+    assert "odds" not in capsys.readouterr().out

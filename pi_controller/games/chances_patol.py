@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pi_controller.games.odds import Odds, OddsError, Page
-from pi_controller.games.odds_chain import Chain
+from pi_controller.games.chances import Chances, ChancesError, Page
+from pi_controller.games.chances_chain import Chain
 from pi_controller.games.patol import AGAIN, DIRECTIONS, RIVERS, STONES, THROWS, Direction, Horse, Patol, River, State
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ Start = tuple[int, int]
 """Where the second horse starts, in notches ahead of the first as the first runs; 1 if it runs the same way, or -1."""
 
 
-class PatolOdds(Odds):
+class PatolChances(Chances):
     """`of` is the chance of the first player."""
 
     def __init__(self, game: Patol) -> None:
@@ -54,14 +54,14 @@ class PatolOdds(Odds):
         return self._names[0], self._names[1]
 
     def of(self, state: State) -> float:
-        """Return the chance that the first player wins; `OddsError` before both horses have started."""
+        """Return the chance that the first player wins; `ChancesError` before both horses have started."""
         one, two = state.horses
         if state.winner:
             return float(state.winner == one.player)
         if state.thrower is None:
-            raise OddsError("the chances depend on where the horses start", "let both start first")
+            raise ChancesError("the chances depend on where the horses start", "let both start first")
         if max(one.progress, two.progress) >= self._course:
-            raise OddsError(f"a horse has run the {self._course} notches of the course", "choose more circuits")
+            raise ChancesError(f"a horse has run the {self._course} notches of the course", "choose more circuits")
         thrower = self._names.index(state.thrower)
         return float(self._solved(_start(one, two))[thrower, one.progress, two.progress])
 
@@ -149,23 +149,23 @@ def _indices(
 def _start(one: Horse, two: Horse) -> Start:
     """Return how the second horse's start lies to the first's, as the first runs."""
     if one.river is None or one.direction is None or two.river is None or two.direction is None:
-        raise OddsError("the chances depend on where the horses start", "let both start first")
+        raise ChancesError("the chances depend on where the horses start", "let both start first")
     way = DIRECTIONS[one.direction]
     return (RIVERS[two.river] - RIVERS[one.river]) * way % STONES, way * DIRECTIONS[two.direction]
 
 
 def check(game: Game[Any], *, beside: bool) -> None:
-    """Raise `OddsError` where there are not two players, or too many circuits."""
+    """Raise `ChancesError` where there are not two players, or too many circuits."""
     if len(game.opening().horses) != 2:
-        raise OddsError("the chances of patol are for two players", "choose two players")
+        raise ChancesError("the chances of patol are for two players", "choose two players")
     circuits, most = game.settings["circuits"], _MOST_CIRCUITS_BESIDE if beside else _MOST_CIRCUITS
     if isinstance(circuits, int) and circuits > most:
-        raise OddsError(
+        raise ChancesError(
             f"{circuits} circuits are too many to solve for", f"choose {'one' if most == 1 else f'at most {most}'}"
         )
 
 
-def solved(game: Game[Any], first: float, second: float) -> Odds:  # noqa: ARG001 - nobody hits here
+def solved(game: Game[Any], first: float, second: float) -> Chances:  # noqa: ARG001 - nobody hits here
     """Return the chances of patol for two."""
     assert isinstance(game, Patol)
-    return PatolOdds(game)
+    return PatolChances(game)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pi_controller.games import odds
+from pi_controller.games.chances import FIRST, SECOND, beside
 from pi_controller.show.i18n import catalogue, mark
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from pi_controller.games.base import Game
     from pi_controller.table.view import View
 
-OddsError = odds.OddsError
 _TEAMS = frozenset({"dakota", "plum_stone"})
 """The games that two teams play; in the others it is people under their own names."""
 _PIECES: Mapping[str, str] = {
@@ -29,7 +28,7 @@ _PIECES: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Chances:
+class ShownChances:
     """The chance of winning, 0 to 1, of the first of two `players` (team letters, or names); the other has the rest.
 
     `first` and `second` are the chances of finding that it was computed with, where there is a bead to find.
@@ -38,8 +37,8 @@ class Chances:
     game: str
     players: tuple[str, str]
     chance: float
-    first: float = odds.FIRST
-    second: float = odds.SECOND
+    first: float = FIRST
+    second: float = SECOND
 
     @property
     def percents(self) -> tuple[int, int]:
@@ -53,27 +52,27 @@ class Chances:
         return self.game in _TEAMS
 
 
-class OddsBar:
-    """The chances of `game`, solved when this is made: that may take seconds. Raises `OddsError` for a game without.
+class ChancesBar:
+    """The chances of `game`, solved when this is made: that may take seconds. Raises `ChancesError` for a game without.
 
-    `first` and `second` as for `odds.solve`.
+    `first` and `second` as for `games.chances.solve`.
     """
 
-    def __init__(self, game: Game[Any], first: float = odds.FIRST, second: float = odds.SECOND) -> None:
-        self._odds = odds.beside(game, first, second)
+    def __init__(self, game: Game[Any], first: float = FIRST, second: float = SECOND) -> None:
+        self._solved = beside(game, first, second)
         self.finds = first, second
         """How often a first and a second hit find, where there is a bead to find."""
 
-    def of(self, view: View) -> Chances | None:
+    def of(self, view: View) -> ShownChances | None:
         """Return the chances in `view`; None where there are none to tell: another game, over, not begun."""
-        solved = self._odds
+        solved = self._solved
         if view.game != solved.game.name or not view.sheet:
             return None
         chance = solved.of_sheet(view.sheet)
-        return None if chance is None else Chances(view.game, solved.players, chance, *self.finds)
+        return None if chance is None else ShownChances(view.game, solved.players, chance, *self.finds)
 
 
-def percents(chances: Chances, language: str = "en") -> tuple[str, str]:
+def percents(chances: ShownChances, language: str = "en") -> tuple[str, str]:
     """Return both chances as texts; while the game goes on none is called 0 or 100 percent for being rounded."""
     text = catalogue(language).gettext
 
@@ -87,13 +86,13 @@ def percents(chances: Chances, language: str = "en") -> tuple[str, str]:
     return said(one, sure=sure), said(two, sure=sure)
 
 
-def basis(chances: Chances, language: str = "en") -> str:
+def basis(chances: ShownChances, language: str = "en") -> str:
     """Return what the chances take for granted: `if a hit finds by luck alone: ...`."""
     text = catalogue(language).gettext
     if chances.game in _PIECES:
         return text(_PIECES[chances.game])
     # by luck: as often as the pads say, four of them and then three; a settings file rounds a third
-    luck = abs(chances.first - odds.FIRST) < 1e-3 and abs(chances.second - odds.SECOND) < 1e-3
+    luck = abs(chances.first - FIRST) < 1e-3 and abs(chances.second - SECOND) < 1e-3
     said = (
         text("if a hit finds by luck alone: the first with {first} %, a second with {second} %; no fouls")
         if luck

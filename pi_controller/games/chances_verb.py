@@ -1,4 +1,4 @@
-"""`moccasin-mat odds`: the chances of winning, before the game and from the moments that tell most."""
+"""`moccasin-mat chances`: the chances of winning, before the game and from the moments that tell most."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pi_controller.arguments import Parser
 from pi_controller.errors import UsageError
-from pi_controller.games import actions, odds, registry
+from pi_controller.games import actions, registry
 from pi_controller.games.base import Action, Game, IllegalActionError, InvalidActionError, Json, other
+from pi_controller.games.chances import FIRST, GAMES, SECOND, solve
 from pi_controller.games.options import from_text, written
 from pi_controller.games.play import Play, drawn
 from pi_controller.games.wording import listed
@@ -20,20 +21,20 @@ from pi_controller.games.wording import listed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_controller.games.odds import Odds
+    from pi_controller.games.chances import Chances
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run `moccasin-mat odds GAME [OPTION]...`; return its exit status or raise a `MatError`."""
+    """Run `moccasin-mat chances GAME [OPTION]...`; return its exit status or raise a `MatError`."""
     args = _parser().parse_args(argv)
     if args.game != "dakota" and (args.first is not None or args.second is not None):
         raise UsageError(f"{args.game} has no hits to find", "--first and --second are for dakota")
     game = registry.game(args.game, from_text(args.set))
     state = _asked(game, args.after, args.keys)
-    solved = odds.solve(
+    solved = solve(
         game,
-        odds.FIRST if args.first is None else args.first,
-        odds.SECOND if args.second is None else args.second,
+        FIRST if args.first is None else args.first,
+        SECOND if args.second is None else args.second,
     )
     if args.json:
         print(json.dumps(_told(solved, state)))
@@ -43,8 +44,8 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _parser() -> Parser:
-    parser = Parser("odds", "Tell the exact chances of winning, for learning what a moment of the game means.")
-    parser.add_argument("game", metavar="GAME", help=listed(odds.GAMES))
+    parser = Parser("chances", "Tell the exact chances of winning, for learning what a moment of the game means.")
+    parser.add_argument("game", metavar="GAME", help=listed(GAMES))
     parser.add_argument("--set", metavar="OPTION=VALUE", action="append", default=[], help="choose an option")
     parser.add_argument("--first", metavar="P", type=_chance, help="dakota: the first hit finds (default 1/4)")
     parser.add_argument("--second", metavar="P", type=_chance, help="dakota: after a miss the second finds (1/3)")
@@ -145,7 +146,7 @@ def _chosen(game: Game[Any]) -> list[str]:
     return [f"{name}={written(value)}" for name, value in game.chosen_settings.items()]
 
 
-def _told(solved: Odds, state: Any) -> dict[str, Json]:
+def _told(solved: Chances, state: Any) -> dict[str, Json]:
     """Return everything as JSON: chances from 0 to 1."""
     page = solved.page()
     told: dict[str, Json] = {
@@ -160,16 +161,16 @@ def _told(solved: Odds, state: Any) -> dict[str, Json]:
         },
     }
     if state is not None:
-        told |= {"from": solved.game.sheet(state), "chances": solved.chances(state)}
+        told |= {"from": solved.game.sheet(state), "chances": solved.by_player(state)}
     return told | {"residual": solved.residual}
 
 
-def _lines(solved: Odds, state: Any) -> list[str]:
+def _lines(solved: Chances, state: Any) -> list[str]:
     """Return the page: chances in percent."""
     lines = [", ".join([solved.game.name, *_chosen(solved.game)]), f"  {solved.assumed}", ""]
     if state is not None:
         lines += [drawn(solved.game.name, solved.game.sheet(state)), ""]
-        return lines + _columns((name, (chance,)) for name, chance in solved.chances(state).items())
+        return lines + _columns((name, (chance,)) for name, chance in solved.by_player(state).items())
     lines += _columns((label, (chance,)) for label, chance in solved.openings())
     page = solved.page()
     heads = page.columns if len(page.columns) > 1 else ()

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pi_controller.games.base import Team
+from pi_controller.games.chances import Chances, ChancesError, Page
+from pi_controller.games.chances_chain import Chain, sparse
 from pi_controller.games.dakota import Dakota
 from pi_controller.games.dakota_state import MIDDLE, TEAMS, Mode, Owed, State
-from pi_controller.games.odds import Odds, OddsError, Page
-from pi_controller.games.odds_chain import Chain, sparse
 from pi_controller.games.sticks import Sticks
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _TELLING: tuple[tuple[str, int, int, Mode], ...] = (
 )
 
 
-class DakotaOdds(Odds):
+class DakotaChances(Chances):
     """`of` is the chance of team A."""
 
     def __init__(self, game: Dakota, first: float, second: float) -> None:
@@ -69,7 +69,7 @@ class DakotaOdds(Odds):
         if state.hider is None:
             return sum(self.of(self.game.play(state, {"do": "toss", "winner": team})[0]) for team in TEAMS) / 2
         if max(state.short) >= self._points:
-            raise OddsError(f"at {state.short[0]} to {state.short[1]} the game is over", "choose more points")
+            raise ChancesError(f"at {state.short[0]} to {state.short[1]} the game is over", "choose more points")
         key = _key(state)
         if key not in self._index:
             self._grow([*map(_moment, self._index), _moment(key)])
@@ -154,10 +154,10 @@ def check(game: Game[Any], *, beside: bool) -> None:
     """Raise nothing: every Dakota game is small."""
 
 
-def solved(game: Game[Any], first: float, second: float) -> Odds:
+def solved(game: Game[Any], first: float, second: float) -> Chances:
     """Return the chances of a Dakota game."""
     assert isinstance(game, Dakota)
-    return DakotaOdds(game, first, second)
+    return DakotaChances(game, first, second)
 
 
 def _key(state: State) -> Key:

@@ -7,7 +7,8 @@ import msgspec
 import pytest
 
 from pi_controller.games import registry
-from pi_controller.show.odds_bar import Chances, OddsBar, OddsError, basis, percents
+from pi_controller.games.chances import ChancesError
+from pi_controller.show.chances_bar import ChancesBar, ShownChances, basis, percents
 from pi_controller.show.terminal import render_text
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -30,7 +31,7 @@ TOSS, MISS = {"do": "toss", "winner": "A"}, {"do": "hit", "found": False}
 
 @pytest.fixture(scope="module")
 def bar():
-    return OddsBar(registry.game("dakota"))
+    return ChancesBar(registry.game("dakota"))
 
 
 def test_before_the_toss_both_have_the_same(bar):
@@ -60,8 +61,8 @@ def test_there_is_none_for_another_game_or_after_the_end_or_without_a_sheet(bar)
 
 
 def test_a_game_without_chances_is_refused():
-    with pytest.raises(OddsError, match="slahal"):
-        OddsBar(registry.game("slahal"))
+    with pytest.raises(ChancesError, match="slahal"):
+        ChancesBar(registry.game("slahal"))
 
 
 @pytest.mark.parametrize(
@@ -77,20 +78,20 @@ def test_a_game_without_chances_is_refused():
     ],
 )
 def test_percents_come_to_a_hundred_and_promise_nothing(chance, said):
-    chances = Chances("dakota", ("A", "B"), chance)
+    chances = ShownChances("dakota", ("A", "B"), chance)
     assert percents(chances) == said
     assert sum(chances.percents) == 100
 
 
 def test_what_the_chances_take_for_granted_is_said():
-    assert basis(Chances("dakota", ("A", "B"), 0.5, 0.25, 0.3333)) == (
+    assert basis(ShownChances("dakota", ("A", "B"), 0.5, 0.25, 0.3333)) == (
         "if a hit finds by luck alone: the first with 25 %, a second with 33.3 %; no fouls"
     )
-    other = basis(Chances("dakota", ("A", "B"), 0.5, 0.4, 0.5))
+    other = basis(ShownChances("dakota", ("A", "B"), 0.5, 0.4, 0.5))
     assert "luck" not in other
     assert "40 %" in other
     assert "50 %" in other
-    assert basis(Chances("patol", ("Ana", "Bo"), 0.5)) == "if every stick falls on either side equally"
+    assert basis(ShownChances("patol", ("Ana", "Bo"), 0.5)) == "if every stick falls on either side equally"
 
 
 def test_the_terminal_has_a_line_of_it_only_when_given(bar):
@@ -107,7 +108,7 @@ def test_the_terminal_has_a_line_of_it_only_when_given(bar):
 def test_players_are_called_by_number_and_name():
     chosen = {"players": "Ana,\u2068Bo"}
     view = play("bageswin", 5, 4, chosen)
-    text = render_text(view, 120, chances=OddsBar(registry.game("bageswin", chosen)).of(view))
+    text = render_text(view, 120, chances=ChancesBar(registry.game("bageswin", chosen)).of(view))
     assert "1 Ana " in text
     assert "2 Bo " in text
     assert "\u2068" not in text

@@ -9,7 +9,7 @@ from scipy import sparse as scipy_sparse  # pyright: ignore[reportMissingTypeStu
 from scipy.sparse import csgraph as scipy_csgraph  # pyright: ignore[reportMissingTypeStubs]
 from scipy.sparse import linalg as scipy_linalg  # pyright: ignore[reportMissingTypeStubs]
 
-from pi_controller.games.odds import OddsError
+from pi_controller.games.chances import ChancesError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +26,7 @@ class Chain:
     """States 0 to `size` - 1 and the steps between them; a step to `size` leaves the chain.
 
     `source`, `target` and `chance` are arrays of one length, a step each; the chances out of a state sum to 1. Raises
-    `OddsError` where some state can never leave, for then nothing settles who wins. `ordered` says that nearly all
+    `ChancesError` where some state can never leave, for then nothing settles who wins. `ordered` says that nearly all
     steps lead to states numbered lower or close by: then elimination in that order is far the fastest.
     """
 
@@ -47,7 +47,7 @@ class Chain:
         assert abs(out - 1).max() < EXACT, "the chances out of a state do not sum to 1"
         leaving = csgraph.breadth_first_order(steps.T.tocsr(), size, return_predecessors=False)
         if len(leaving) != size + 1:
-            raise OddsError("with these chances a game may never end", "choose chances between 0 and 1")
+            raise ChancesError("with these chances a game may never end", "choose chances between 0 and 1")
         self._equations = (sparse.identity(size, format="csc") - steps[:size, :size]).tocsc()
         self._factors = linalg.splu(self._equations, permc_spec="NATURAL" if ordered else "COLAMD")
 
@@ -55,12 +55,12 @@ class Chain:
         """Return the chance of winning from each state.
 
         `worth` (size, or size x cases) is what leaving at once gives: the sum over the steps that leave of their
-        chance times the chance of winning after them. Raises `OddsError` where the solution is not exact.
+        chance times the chance of winning after them. Raises `ChancesError` where the solution is not exact.
         """
         found = self._factors.solve(worth)
         found += self._factors.solve(worth - self._equations @ found)
         residual = float(abs(worth - self._equations @ found).max(initial=0.0))
         self.residual = max(self.residual, residual)
         if not residual <= EXACT:
-            raise OddsError(f"the chances miss their own equations by {residual:.1e}", "choose a smaller game")
+            raise ChancesError(f"the chances miss their own equations by {residual:.1e}", "choose a smaller game")
         return np.clip(found, 0.0, 1.0)

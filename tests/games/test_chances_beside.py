@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pi_controller.games import odds, registry
+from pi_controller.games import chances, registry
 
 CASES: list[tuple[str, dict[str, Any]]] = [
     ("dakota", {}),
@@ -39,7 +39,7 @@ def played(game: Any, games: int) -> list[Any]:
 @each_case
 def test_a_look_up_is_what_was_solved_and_solves_nothing(name, settings, monkeypatch):
     game = registry.game(name, settings)
-    solved = odds.beside(game)
+    solved = chances.beside(game)
 
     def solving(*_: object) -> None:
         raise AssertionError("this is solved while the game is played")
@@ -60,7 +60,7 @@ def test_a_look_up_is_what_was_solved_and_solves_nothing(name, settings, monkeyp
 
 def test_where_the_bead_lay_moves_nothing():
     game = registry.game("dakota")
-    solved = odds.beside(game)
+    solved = chances.beside(game)
     tossed, _ = game.play(game.opening(), {"do": "toss", "winner": "B"})
     for found in (True, False):
         after = {
@@ -73,14 +73,14 @@ def test_where_the_bead_lay_moves_nothing():
 def test_the_chances_of_finding_count():
     game = registry.game("dakota")
     tossed, _ = game.play(game.opening(), {"do": "toss", "winner": "A"})
-    seen = [odds.beside(game, first, 1 / 3).of_sheet(game.sheet(tossed)) for first in (0.1, 0.25, 0.5)]
+    seen = [chances.beside(game, first, 1 / 3).of_sheet(game.sheet(tossed)) for first in (0.1, 0.25, 0.5)]
     assert seen == sorted(seen, reverse=True), "the better the hitters find, the worse for the hider"
 
 
 def test_a_state_that_no_hit_or_foul_leads_to_has_no_chance():
     game = registry.game("dakota")
     sheet = game.sheet(game.play(game.opening(), {"do": "toss", "winner": "A"})[0])
-    assert odds.beside(game).of_sheet({**sheet, "long": {"A": 1, "B": 0}, "middle": 19}) is None
+    assert chances.beside(game).of_sheet({**sheet, "long": {"A": 1, "B": 0}, "middle": 19}) is None
 
 
 @pytest.mark.parametrize(
@@ -96,13 +96,13 @@ def test_a_state_that_no_hit_or_foul_leads_to_has_no_chance():
     ],
 )
 def test_what_cannot_be_shown_beside_a_game_is_told_at_once(name, settings, why, monkeypatch):
-    monkeypatch.setattr(odds, "_solved", None)
+    monkeypatch.setattr(chances, "_solved", None)
     game = registry.game(name, settings)
-    for refuse in (odds.check_beside, odds.beside):
-        with pytest.raises(odds.OddsError, match=why) as refused:
+    for refuse in (chances.check_beside, chances.beside):
+        with pytest.raises(chances.ChancesError, match=why) as refused:
             refuse(game)
         assert refused.value.todo
 
 
 def test_two_circuits_and_many_counters_can_still_be_asked_for():
-    assert odds.solve(registry.game("plum_stone", {"counters": 201})).openings()
+    assert chances.solve(registry.game("plum_stone", {"counters": 201})).openings()
