@@ -6,12 +6,20 @@ JSON's kinds are kept apart: true is no number, 1 is no truth, 1.0 is no whole n
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeVar, cast
+from dataclasses import dataclass
+from typing import Generic, TypeVar, cast
 
 from pi_controller.games.base import Action, InvalidActionError
 from pi_controller.games.wording import listed, shown
 
 W = TypeVar("W", bound=str)
+
+
+@dataclass(frozen=True, slots=True)
+class Forfeit(Generic[W]):
+    """The team or player `by` withdraws, does not come or is disqualified; every game takes this action."""
+
+    by: W
 
 
 def word(action: object, words: Sequence[W]) -> W:
@@ -34,6 +42,12 @@ def only(action: Action, needed: Sequence[str], optional: Sequence[str] = ()) ->
             raise InvalidActionError(
                 f"{action['do']} has no {shown(key)}", f"it takes: {listed((*needed, *optional)) or 'nothing more'}"
             )
+
+
+def forfeit(action: Action, sides: Sequence[W]) -> Forfeit[W]:
+    """Return the forfeit that the action says, by one of `sides`."""
+    only(action, ("by",))
+    return Forfeit(choice(action, "by", sides))
 
 
 def choice(action: Action, key: str, words: Sequence[W]) -> W:
