@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from pi_controller.games.slahal import FINISHES
 from pi_controller.show.i18n import catalogue
 from pi_controller.show.names import player_name
 from pi_controller.show.sheet_phrases import DIRECTIONS, RIVERS
@@ -37,7 +38,7 @@ _WORDS: Mapping[str, tuple[Any, ...]] = {
     "lives": (1, 2),
     "pairs_out": (1, 2),
     "phase": ("duel", "play", "over"),
-    "finish": ("sweep", "time", "king_moved"),
+    "finish": ("forfeit",),
     "river": tuple(RIVERS),
     "direction": tuple(DIRECTIONS),
 }
@@ -70,6 +71,8 @@ def _field(view: View, value: Any, path: tuple[str | int, ...], language: str) -
         words = (True, False)
     elif key in _SIDES:
         words = _sides(view)
+    elif key == "finish" and view.game == "slahal":
+        words = FINISHES
     else:
         words = _WORDS.get(key, ())
     if not words:
