@@ -1,7 +1,7 @@
 """The judge's words at the terminal: one line, one call. A table can be played with nothing else.
 
 toss A        hit / found / missed      answer 2        again        undo        replace found 2
-foul hider no_bead [last]               foul hitter time             hidden
+foul hider no_bead [last]               foul hitter time             hidden                forfeit B
 sensors off the drums                   clock stop                   protest B his sleeve        ruling denied seen
 close A no_show called three times
 set long.A=8 middle=8; a stick had rolled away
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 _OF_THE_TABLE = """
                     replace LINE (undo, and this in its place) | hidden (the hiders are ready)
                     sensors off|on [REASON] | clock stop|go [REASON]
+                    forfeit SIDE (a team or player withdraws, does not come or is disqualified)
                     protest A|B [TEXT] | ruling upheld|denied|play_on REASON
                     close A|B forfeit|disqualified|no_show REASON (they are out of the game)
                     set KEY=VALUE ... ; REASON (what stands otherwise, by the score sheet's keys: long.A=8 middle=8)

@@ -207,7 +207,7 @@ def _opened(turn: Turn, pad: int) -> None:
     if sealed is not None and sealed.found(pad):
         _shoot(turn, None, pad, "sensor")
     elif not turn.story.pads_open:  # the ball was under none of the others
-        _shoot(turn, None, pad, "judge")
+        _shoot(turn, None, pad, turn.by)
     elif sealed is None:
         turn.add(Question(turn.t, "opened", ("yes", "no"), (pad,)))
 

@@ -157,7 +157,7 @@ def compare(truth: Truth, facts: Iterable[Fact], game: Game[Any] | None = None) 
     """Return every disagreement between the truth and the journalled facts, one line each: none when they agree.
 
     Compared are, hide by hide, the hits with their pads, fouls, the hands' passes, the revealed pad, and the sticks.
-    `facts` are those that count (`table.fold.effective`). The rules are those of `game`, or of the `Opened` fact.
+    `facts` are those that count (`referee.history.effective`). The rules are those of `game`, or of the `Opened` fact.
     """
     known = list(facts)
     if game is None:

@@ -54,7 +54,7 @@ def compare_turns(truth: Turns, facts: Iterable[Fact], game: Game[Any]) -> list[
     """Return every disagreement between the truth and the journalled facts, one line each: none when they agree.
 
     Compared are all actions in order, the state they lead to, and for each hide what was revealed with what lay there.
-    `facts` are those that count (`table.fold.effective`).
+    `facts` are those that count (`referee.history.effective`).
     """
     known = list(facts)
     wrong: list[str] = []

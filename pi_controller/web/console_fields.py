@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from pi_controller.games.slahal import FINISHES
 from pi_controller.show.i18n import catalogue
 from pi_controller.show.names import player_name
 from pi_controller.show.sheet_phrases import DIRECTIONS, RIVERS
@@ -36,11 +37,10 @@ _WORDS: Mapping[str, tuple[Any, ...]] = {
     "high": (1, 2, 3, 4),
     "pairs_out": (1, 2),
     "phase": ("duel", "play", "over"),
+    "finish": ("forfeit",),
     "river": tuple(RIVERS),
     "direction": tuple(DIRECTIONS),
 }
-_FINISHES: Mapping[str, tuple[str, ...]] = {"slahal": ("sweep", "time", "king_moved")}
-"""The ways a game can end that its score sheet tells apart, beside a forfeit."""
 _SIDES = {"hider", "hiding", "winner", "thrower", "king"}
 _NOTHING = {"owed", "situation", "high", "pairs_out", "finish", "river", "direction", *_SIDES}
 _OF_ONE_OF = {"name", "player"}
@@ -70,8 +70,8 @@ def _field(view: View, value: Any, path: tuple[str | int, ...], language: str) -
         words = (True, False)
     elif key in _SIDES:
         words = _sides(view)
-    elif key == "finish":
-        words = (*_FINISHES.get(view.game, ()), "forfeit")
+    elif key == "finish" and view.game == "slahal":
+        words = FINISHES
     else:
         words = _WORDS.get(key, ())
     if not words:

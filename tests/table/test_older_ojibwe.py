@@ -5,17 +5,19 @@ judge; a hit was undone, another replaced, and the table was set. It stops while
 """
 
 import json
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 import msgspec
 import pytest
-from pi_controller.table.fold import batches, fold
 
 from pi_controller.games.registry import game
 from pi_controller.record.converting import from_sheet, to_sheet
 from pi_controller.record.reading import read
 from pi_controller.record.writing import write
 from pi_controller.referee.facts import Done, Fact, Opened
+from pi_controller.referee.history import fold
 from pi_controller.referee.judge import JudgeAction, JudgeSet, JudgeUndo
 from pi_controller.referee.referees import referee_for
 from pi_controller.table import replay
@@ -53,8 +55,8 @@ def path(tmp_path):
     """A journal file with the older records."""
     path = tmp_path / "table.sqlite"
     with Journal(path) as journal:
-        for number, facts in batches(RECORDS):
-            assert journal.append(facts) == number
+        for number, records in groupby(RECORDS, itemgetter(0)):
+            assert journal.append([fact for _, fact in records]) == number
     return path
 
 
