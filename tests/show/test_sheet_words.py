@@ -85,11 +85,11 @@ def ojibwe(**changed):
 
 def test_what_is_special_about_a_turn_of_the_moccasin_game_is_told():
     assert phrases.sentence(ojibwe()) == "Big Coulee hides, Long Hollow shoots"
-    assert phrases.stake(ojibwe()) == "Double: two fingers are shown, and nobody is asked."
-    assert phrases.stake(ojibwe(banked=1)) == "Double, 1 find banked: the same team shoots until it misses."
-    assert phrases.stake(ojibwe(banked=2)) == "Double, 2 finds banked: the same team shoots until it misses."
+    assert phrases.turn_worth(ojibwe()) == "Double: two fingers are shown, and nobody is asked."
+    assert phrases.turn_worth(ojibwe(banked=1)) == "Double, 1 find banked: the same team shoots until it misses."
+    assert phrases.turn_worth(ojibwe(banked=2)) == "Double, 2 finds banked: the same team shoots until it misses."
     often = ojibwe(double=False, hides_left=3)
-    assert phrases.stake(often) == "The hide passes when the hiders are found 3 times."
+    assert phrases.turn_worth(often) == "The hide passes when the hiders are found 3 times."
     assert "to find   3" in render_text(often)
     assert "banked" not in render_text(often)
     assert render_text(ojibwe(banked=2)).count("banked") == 2

@@ -176,7 +176,7 @@ def test_every_state_has_a_sentence(view, phase, hider, owed, situation):
     assert "None" not in said
 
 
-def test_the_stake_goes_with_the_first_hit_of_a_decision_hide(view):
+def test_what_the_turn_is_worth_goes_with_the_first_hit_of_a_decision_hide(view):
     assert "Long Hollow must find" in phrases.turn_worth(view(situation="sahdogan"))
     assert phrases.turn_worth(view(situation="sahdogan", owed="second")) == ""
     assert "second hit" in phrases.turn_worth(view(situation="wheya", owed="second"))

@@ -16,7 +16,8 @@ from pi_controller.referee.facts import Done, Shown
 from pi_controller.referee.telling import blank, tell
 from pi_controller.table.view import view_of
 from pi_controller.web.console_fields import fields
-from pi_controller.web.console_page import SIGN_IN_WORDS, WORDS, Console, console, foul_label, page, sign_in
+from pi_controller.web.console_fouls import foul_label
+from pi_controller.web.console_page import SIGN_IN_WORDS, WORDS, Console, console, page, sign_in
 from pi_controller.web.console_play import play
 from pi_controller.web.guard import CSP
 from pi_controller.web.judge_command import understood
