@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar, cast
+from typing import Generic, TypeVar, cast
 
 from pi_controller.games.base import Action, InvalidActionError
 from pi_controller.games.wording import listed, shown
@@ -16,16 +16,10 @@ W = TypeVar("W", bound=str)
 
 
 @dataclass(frozen=True, slots=True)
-class Forfeit:
-    """`by`, a team or a player, gives the game up: it withdraws, does not come or is disqualified."""
+class Forfeit(Generic[W]):
+    """The team or player `by` withdraws, does not come or is disqualified; every game takes this action."""
 
-    by: str
-
-
-def forfeit(action: Action, sides: Sequence[str]) -> Forfeit:
-    """Return the forfeit that an action with that word is, `by` one of `sides`."""
-    only(action, ("by",))
-    return Forfeit(choice(action, "by", sides))
+    by: W
 
 
 def word(action: object, words: Sequence[W]) -> W:
@@ -48,6 +42,12 @@ def only(action: Action, needed: Sequence[str], optional: Sequence[str] = ()) ->
             raise InvalidActionError(
                 f"{action['do']} has no {shown(key)}", f"it takes: {listed((*needed, *optional)) or 'nothing more'}"
             )
+
+
+def forfeit(action: Action, sides: Sequence[W]) -> Forfeit[W]:
+    """Return the forfeit that the action says, by one of `sides`."""
+    only(action, ("by",))
+    return Forfeit(choice(action, "by", sides))
 
 
 def choice(action: Action, key: str, words: Sequence[W]) -> W:

@@ -123,4 +123,7 @@ class Game(ABC, Generic[S]):
 
     @abstractmethod
     def legal_actions(self, state: S) -> tuple[dict[str, Json], ...]:
-        """Return every action that is allowed now, one for all that come to the same."""
+        """Return every action of play that is allowed now, one for all that come to the same.
+
+        A forfeit is allowed at any time before the game is over, and is not among them.
+        """

@@ -115,8 +115,9 @@ def _written(keys: Action) -> Any:
     modes: dict[str, Mode] = {"sahdogan": "sahdogan", "yawapi": "yawapi", "eyeya": "eyeya", "wheya": "ordinary"}
     owing: tuple[Owed, ...] = ("first", "second")
     given = {"do": "from", "hider": "A", "owed": "first", "short": {"A": 0, "B": 0}, **keys}
-    if given.get("winner", 0) is None:
-        del given["winner"]
+    for key in ("winner", "finish"):
+        if given.get(key, 0) is None:
+            del given[key]
     actions.only(given, ("hider", "owed", "short", "long"), ("middle", "situation"))
     hider = actions.choice(given, "hider", TEAMS)
     held, short = ([_count(given, key, team) for team in TEAMS] for key in ("long", "short"))

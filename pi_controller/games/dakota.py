@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from pi_controller.games.actions import Forfeit
 from pi_controller.games.base import Action, Game, IllegalActionError, Json, Team, other
 from pi_controller.games.dakota_restore import restored
 from pi_controller.games.dakota_state import MIDDLE, TEAMS, Foul, Hide, Hit, Mode, State, Toss, read
@@ -106,7 +107,7 @@ class Dakota(Game[State]):
         return state.last.hider if state.last else None
 
     def sheet(self, state: State) -> dict[str, Json]:
-        """Return hider, long, middle, short, owed, situation and winner."""
+        """Return hider, long, middle, short, owed, situation, winner and finish."""
         return {
             "hider": state.hider,
             "long": {team: state.sticks[team] for team in TEAMS},
@@ -115,6 +116,7 @@ class Dakota(Game[State]):
             "owed": state.owed,
             "situation": state.situation,
             "winner": state.winner,
+            "finish": state.finish,
         }
 
     def restore(self, sheet: Mapping[str, Json]) -> State:
@@ -122,7 +124,7 @@ class Dakota(Game[State]):
         return restored(sheet, self._points, middle_pays=self.settings["foul_payer"] == "middle_first")
 
     def play(self, state: State, action: Action) -> tuple[State, tuple[str, ...]]:
-        """Return the state after a toss, a hit or a foul, and the words called."""
+        """Return the state after a toss, a hit, a foul or a forfeit, and the words called."""
         done = read(action)
         calls: list[str] = []
         match done:
@@ -139,24 +141,28 @@ class Dakota(Game[State]):
                 after = self._hider_foul(_hide(state, done.hide), calls)
             case Foul():
                 after = self._hitter_foul(state, done, calls)
+            case Forfeit():
+                after = _forfeited(state, done.by, calls)
         if after.situation == "wheya" != state.situation:
             calls.append("wheya")
         return after, tuple(calls)
 
     def legal_actions(self, state: State) -> tuple[dict[str, Json], ...]:
-        """Return every action that is allowed now, one for all that come to the same.
+        """Return every action of play that is allowed now, one for all that come to the same.
 
-        Hits are without pads, and one kind stands for all fouls of the hider: they cost the same.
+        Hits are without pads, and one kind stands for all fouls of the hider: they cost the same. Forfeits are not
+        among them.
         """
         actions: list[dict[str, Json]] = []
-        if state.hider is None:
+        if state.hider is None and not state.winner:
             actions += ({"do": "toss", "winner": team} for team in TEAMS)
         if state.owed:
             actions += ({"do": "hit", "found": found} for found in (True, False))
             actions.append({"do": "foul", "by": "hider", "kind": "no_bead"})
             actions += ({"do": "foul", "by": "hitter", "kind": kind} for kind in ("outside_help", "time"))
         if state.last:
-            actions.append({"do": "foul", "by": "hider", "kind": "no_bead", "hide": "last"})
+            fouls = (("hider", "no_bead"), ("hitter", "outside_help"))
+            actions += ({"do": "foul", "by": by, "kind": kind, "hide": "last"} for by, kind in fouls)
         return tuple(actions)
 
     # ---- hits
@@ -264,9 +270,9 @@ class Dakota(Game[State]):
         return _swapped(hide, self._given(hide, *payers))
 
     def _hitter_foul(self, state: State, foul: Foul, calls: list[str]) -> State:
-        if foul.hide == "last":
-            raise IllegalActionError("a foul by the hitter cannot name the last hide", "leave hide out")
-        hide = _hide(state, "this")
+        if foul.kind == "time" and foul.hide == "last":
+            raise IllegalActionError("time cannot name the last hide: its hits are done", "leave hide out")
+        hide = _hide(state, foul.hide)
         calls.append("foul")
         if foul.kind == "time" and self.settings["overtime"] == "missed_hit":
             return self._hit(state, found=False, pad=None, calls=calls)
@@ -285,13 +291,25 @@ def _sides(state: State) -> tuple[Team, Team]:
 
 def _in_play(state: State) -> None:
     """Check that a hit is owed."""
+    _not_over(state)
     _sides(state)
+
+
+def _not_over(state: State) -> None:
     if state.winner:
         raise IllegalActionError(f"the game is over: {state.winner} has won")
 
 
+def _forfeited(state: State, by: Team, calls: list[str]) -> State:
+    """The other team wins at once; the sticks stay as they lie, and no foul can take the forfeit back."""
+    _not_over(state)
+    calls += ("forfeit", "game")
+    return replace(state.bare(), mode="ordinary", owed=None, winner=other(by), finish="forfeit")
+
+
 def _toss(state: State, winner: Team) -> State:
     """The winner of the toss takes four and hides (chapter 2)."""
+    _not_over(state)
     if state.hider:
         raise IllegalActionError("the toss is done")
     return replace(state, sticks=state.sticks.move(GIVEN, MIDDLE, winner), hider=winner, owed="first")
@@ -308,7 +326,7 @@ def _hide(state: State, which: Hide) -> State:
     if which == "this":
         _in_play(state)
         return state.before or state.bare()
-    _sides(state)
     if state.last is None:
+        _in_play(state)
         raise IllegalActionError("no hide was just settled", "leave hide out: the foul is in this one")
     return state.last

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pi_controller.games.base import Json, Team
 
 KEYS = ("hider", "long", "middle", "short", "owed", "situation", "winner")
+LATER_KEYS = ("finish",)
+"""What older sheets have not."""
 LAID: dict[str, dict[Owed, tuple[int, int, int]]] = {
     "sahdogan": {"first": (12, 8, 0), "second": (4, 0, 16)},
     "yawapi": {"first": (6, 14, 0), "second": (6, 0, 14)},
@@ -32,7 +34,7 @@ def restored(sheet: Mapping[str, Json], points: int, *, middle_pays: bool) -> St
     point it gave, one of 4/16/0 as an eyeya (unless `middle_pays` for fouls, which can bring about the same sticks).
     Which pad was hit first is not on the sheet, nor the hide just settled: no foul can name that any more.
     """
-    read = Sheet(sheet, KEYS)
+    read = Sheet(sheet, KEYS, optional=LATER_KEYS)
     hider = read.word("hider", TEAMS)
     counts = (*read.counts("long", TEAMS, UNEARNED.total), read.whole("middle", UNEARNED.total))
     short = dict(zip(TEAMS, read.counts("short", TEAMS, points), strict=True))
@@ -40,11 +42,12 @@ def restored(sheet: Mapping[str, Json], points: int, *, middle_pays: bool) -> St
     situation = read.word("situation", (*MODES, "wheya"))
     winner = read.word("winner", TEAMS)
     read.sum_is(UNEARNED.total, counts, "long and middle", "long", "middle")
-    read.won(winner, short.items(), points, "short sticks")
+    finish = read.forfeit(winner)
+    read.won(winner, short.items(), points, "short sticks", forfeit=finish is not None)
     if winner and owed:
         read.wrong("no hit is owed when a team has won", "owed", "winner")
     if hider is None:
-        if owed or situation or winner or any(short.values()) or counts != UNEARNED.counts:
+        if owed or situation or (winner and not finish) or any(short.values()) or counts != UNEARNED.counts:
             read.wrong("nobody hides, so nothing is earned, owed or won: hider is A or B after the toss", "hider")
     elif not (winner or owed):
         read.wrong("a hit is owed while nobody has won: owed is first or second", "owed", "winner")
@@ -57,7 +60,7 @@ def restored(sheet: Mapping[str, Json], points: int, *, middle_pays: bool) -> St
     if mode in ("sahdogan", "yawapi") and owed == "second" and hider and not short[hider]:
         read.wrong(f"in {mode} the first miss gives {hider} a short stick: it has none", "short", "hider")
     read.check()
-    state = State(Sticks(UNEARNED.names, counts), (short["A"], short["B"]), hider, mode, owed, winner)
+    state = State(Sticks(UNEARNED.names, counts), (short["A"], short["B"]), hider, mode, owed, winner, finish)
     return replace(state, before=_before(state, middle_pays)) if owed == "second" else state
 
 

@@ -21,6 +21,7 @@ TEAMS: tuple[Team, ...] = ("A", "B")
 Mode = Literal["ordinary", "sahdogan", "yawapi", "eyeya"]
 Owed = Literal["first", "second"]
 Hide = Literal["this", "last"]
+Finish = Literal["forfeit"]
 
 HIDER_FOULS = (
     "pad_skipped",
@@ -44,7 +45,7 @@ class State:
     `mode` is that of the hide in progress; a decision hide (sahdogan, yawapi) keeps it until its second hit, for that
     hit pays by it. `first_pad` is the pad of the first hit while the second is owed, if it was told. `before` is the
     state before the first hit of the hide in progress, `last` that before the first hit of the hide just settled;
-    both are bare, so nothing grows with the length of a game.
+    both are bare, so nothing grows with the length of a game. `finish` is how a game ended that was not played out.
     """
 
     sticks: Sticks = UNEARNED
@@ -53,6 +54,7 @@ class State:
     mode: Mode = "ordinary"
     owed: Owed | None = None
     winner: Team | None = None
+    finish: Finish | None = None
     first_pad: int | None = None
     before: State | None = None
     last: State | None = None
@@ -115,9 +117,9 @@ class Foul:
     hide: Hide = "this"
 
 
-def read(action: Action) -> Toss | Hit | Foul:
+def read(action: Action) -> Toss | Hit | Foul | actions.Forfeit[Team]:
     """Return the action, or raise `InvalidActionError` where it is none of this game."""
-    match actions.word(action, ("toss", "hit", "foul")):
+    match actions.word(action, ("toss", "hit", "foul", "forfeit")):
         case "toss":
             actions.only(action, ("winner",))
             return Toss(actions.choice(action, "winner", TEAMS))
@@ -130,3 +132,5 @@ def read(action: Action) -> Toss | Hit | Foul:
             by = actions.choice(action, "by", ("hider", "hitter"))
             kind = actions.choice(action, "kind", HIDER_FOULS if by == "hider" else HITTER_FOULS)
             return Foul(by, kind, actions.choice(action, "hide", ("this", "last")) if "hide" in action else "this")
+        case "forfeit":
+            return actions.forfeit(action, TEAMS)

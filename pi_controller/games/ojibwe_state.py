@@ -84,7 +84,7 @@ class Shot:
         return self.hit == self.ball
 
 
-def read(action: Action) -> Toss | Shot | Forfeit:
+def read(action: Action) -> Toss | Shot | Forfeit[Team]:
     """Return the action, or raise `InvalidActionError` where it is none of this game.
 
     Pads that cannot belong together at any time are no action: one opened twice, all four opened, an opened one hit,

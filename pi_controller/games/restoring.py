@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 from pi_controller.games.base import InvalidActionError, Json
 from pi_controller.games.wording import listed, shown
@@ -64,25 +64,30 @@ class Sheet:
 
     What cannot be taken out is noted, and something that fits returned in its place: `check` raises for all of it.
     `needed` keys must be there; those that `follow` from them may be, and `agree` then sees that they are right.
+    `optional` keys may be missing too: sheets of older versions have not got them.
     """
 
-    def __init__(self, value: object, needed: Sequence[str], follow: Sequence[str] = ()) -> None:
+    def __init__(
+        self, value: object, needed: Sequence[str], follow: Sequence[str] = (), optional: Sequence[str] = ()
+    ) -> None:
         """Open a whole sheet. Raises `InvalidActionError` where it is no object."""
         if not isinstance(value, Mapping):
             raise InvalidActionError(f"a score sheet is an object, not {shown(value)}", f"it has: {listed(needed)}")
         self._faults: list[str] = []
         self._bad: set[str] = set()
         self._path: tuple[str, ...] = ()
-        self._open(cast("Mapping[object, Json]", value), needed, follow)
+        self._open(cast("Mapping[object, Json]", value), needed, follow, optional)
 
-    def _open(self, value: Mapping[object, Json], needed: Sequence[str], follow: Sequence[str]) -> None:
+    def _open(
+        self, value: Mapping[object, Json], needed: Sequence[str], follow: Sequence[str], optional: Sequence[str] = ()
+    ) -> None:
         self._values = value
         self._follow = follow
         for key in needed:
             if key not in value:
                 self._note(key, f"{self._named(key)} is missing")
         for key in value:
-            if key not in needed and key not in follow:
+            if key not in needed and key not in follow and key not in optional:
                 name = key if isinstance(key, str) else ""
                 self._note(name, f"there is no {shown('.'.join((*self._path, name)))}; there are: {listed(needed)}")
 
@@ -150,9 +155,25 @@ class Sheet:
         if found != total:
             self.wrong(f"{what} add up to {found}, not {total}", *keys)
 
-    def won(self, winner: str | None, points: Iterable[tuple[str, int]], most: int, what: str) -> None:
-        """Note a winner without the `most` points (under short) it takes, and a team that has them and has not won."""
+    def forfeit(self, winner: str | None) -> Literal["forfeit"] | None:
+        """Return the `finish` of a game that ends by play or by a forfeit; a forfeit without a winner is noted."""
+        finish = self.word("finish", ("forfeit",))
+        if finish and winner is None:
+            self.wrong("a forfeit ends the game: winner is who won by it", "finish", "winner")
+        return finish
+
+    def won(
+        self, winner: str | None, points: Iterable[tuple[str, int]], most: int, what: str, *, forfeit: bool = False
+    ) -> None:
+        """Note a winner without the `most` points (under short) it takes, and a team that has them and has not won.
+
+        By a `forfeit` a team wins with fewer; with all of them the game was over before it.
+        """
         for team, count in points:
+            if forfeit:
+                if count == most:
+                    self.wrong(f"{team} has {most} {what}: that is won by play, and finish is null", "finish", "short")
+                continue
             if winner == team and count != most:
                 self.wrong(f"{team} has not won: {count} of {most} {what}", "winner", "short")
             if winner != team and count == most:

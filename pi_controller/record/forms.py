@@ -67,6 +67,7 @@ FORMS: dict[str, dict[str, tuple[Place, ...]]] = {
         "toss": (Place("winner", words=_TEAM),),
         "hit": (Place("found", words=_FOUND), Place("pad")),
         "foul": (Place("by"), Place("kind"), Place("hide")),
+        "forfeit": (Place("by", words=_TEAM),),
     },
     "ojibwe": {
         "toss": (Place("winner", words=_TEAM),),
@@ -86,15 +87,21 @@ FORMS: dict[str, dict[str, tuple[Place, ...]]] = {
             Place("mirror", words={"mirror": True}, closed=True),
         ),
         "king_moved": (Place("by", words=_TEAM),),
+        "forfeit": (Place("by", words=_TEAM),),
     },
-    "bageswin": {"throw": tuple(Place(f"red.{piece}", piece) for piece in ("woman", "fish", "knives", "buttons"))},
+    "bageswin": {
+        "throw": tuple(Place(f"red.{piece}", piece) for piece in ("woman", "fish", "knives", "buttons")),
+        "forfeit": (Place("by"),),
+    },
     "plum_stone": {
         "lot": (Place("first", words=_TEAM),),
         "throw": (Place("moons", "moons"), Place("whites", "whites")),
+        "forfeit": (Place("by", words=_TEAM),),
     },
     "patol": {
         "start": (Place("player"), Place("river"), Place("direction")),
         "throw": (Place("marked"),),
+        "forfeit": (Place("by"),),
     },
 }
 """For each game the parts of its actions in their order."""

@@ -9,7 +9,7 @@ from pi_controller.games.base import other
 from pi_controller.referee.story import HAMPA_APENA
 from pi_controller.show import sheet_phrases
 from pi_controller.show.i18n import catalogue, mark
-from pi_controller.show.names import inline, team_name
+from pi_controller.show.names import inline, player_name, team_name
 from pi_controller.show.words import plain
 
 if TYPE_CHECKING:
@@ -122,6 +122,8 @@ def sentence(view: View, language: str = "en") -> str:
             return text("Play stops: the table cannot write its journal.")
         case _ if view.held:
             return text("Protest by {team}: play stands").format(team=inline(team_name(view, view.protest)))
+        case "over" if view.winner and view.sheet.get("finish") == "forfeit":
+            return text("{winner} wins by forfeit").format(winner=inline(player_name(view, view.winner)))
         case _ if sheet_phrases.told_by_sheet(view) and view.question is None:
             return sheet_phrases.sentence(view, language)
         case "over" if view.winner in {"A", "B"}:

@@ -118,6 +118,8 @@ def _result(sheet: Sheet) -> str:
     winner = str(sheet.state.get("winner") or "")
     if not winner:
         return "Over, without a winner" if sheet.over else "Not finished"
+    if sheet.state.get("finish") == "forfeit":
+        return f"Winner: {_name(sheet, winner)}, by forfeit"
     points = {team: many for what, team, many in columns(sheet.state) if what == "short"}
     score = f", {points.pop(winner)} to {max(points.values())}" if winner in points and len(points) > 1 else ""
     return f"Winner: {_name(sheet, winner)}{score}"

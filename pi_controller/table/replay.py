@@ -183,6 +183,8 @@ def _action(before: Story, fact: Done) -> str:
         case "hit":
             pad = f", pad {action['pad']}" if "pad" in action else ""
             said = f"{before.owed} hit{pad}: {'found' if action['found'] else 'missed'}"
+        case "forfeit":
+            said = f"forfeit by {action['by']}"
         case _:
             said = f"settled as a foul of the {action.get('by')}: {_words(str(action.get('kind')))}"
             said += " (the hide before)" if action.get("hide") == "last" else ""
@@ -192,6 +194,8 @@ def _action(before: Story, fact: Done) -> str:
 
 
 def _end(view: View) -> str:
+    if view.winner and view.sheet.get("finish") == "forfeit":
+        return f"{_team(view, view.winner)} has won by forfeit"
     if view.winner:
         return f"{_team(view, view.winner)} has won {max(view.short.values())} to {min(view.short.values())}"
     asked = f"; asked: {_words(view.question.about)}" if view.question else ""

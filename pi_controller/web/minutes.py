@@ -149,6 +149,8 @@ def _played(game: str, action: Mapping[str, Any], teams: Mapping[str, str], lang
             return (text("Found under pad {pad}") if found else text("Missed at pad {pad}")).format(pad=pad)
         case {"do": "hit", "found": bool(found)}:
             return text("Found") if found else text("Missed")
+        case {"do": "forfeit", "by": by}:
+            return text("Forfeit by {side}").format(side=inline(teams.get(str(by), str(by))))
         case _:
             return spoken(game, action)
 

@@ -1,11 +1,14 @@
-"""Short ways to set up a moment of the Dakota game and to play on from it."""
+"""Short ways to set up a moment of the Dakota game and to play on from it, and to play a game beside a model of it."""
 
 from __future__ import annotations
 
+import random
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pi_controller.games.base import IllegalActionError, InvalidActionError
 from pi_controller.games.dakota import Dakota
 from pi_controller.games.dakota_state import State
 from pi_controller.games.sticks import Sticks
@@ -44,3 +47,56 @@ def play() -> Callable[..., tuple[State, list[str]]]:
 def seen() -> Callable[[State], tuple[Any, ...]]:
     """`seen(state)`: hider, its sticks, the hitter's, the middle's, the mode, what is owed."""
     return lambda state: (state.hider, state.h, state.t, state.m, state.mode, state.owed)
+
+
+@pytest.fixture
+def agree() -> Callable[..., int]:
+    """Play `game` and `model` side by side and compare all they tell; return how many actions were accepted.
+
+    A model has `opening`, `sheet` and `play`, which raises `PermissionError` for what is not allowed. `kinds` are
+    (how often, actions); those of `invalid` are no actions of the game. A game that is over is played on for a while:
+    only some fouls are allowed then.
+    """
+
+    def run(game: Any, model: Any, kinds: Any, invalid: list[Any], seed: object, many: int) -> int:
+        chance, accepted, late = random.Random(repr(seed)), 0, 0
+        weights = [weight for weight, _ in kinds]
+        state, mine = game.opening(), model.opening()
+        for _ in range(many):
+            sheet = game.sheet(state)
+            assert sheet | model.sheet(mine) == sheet
+            assert game.sheet(game.restore(sheet)) == sheet
+            if chance.random() < 0.02:
+                with pytest.raises(InvalidActionError):
+                    game.play(state, chance.choice(invalid))
+            action = chance.choice(chance.choices(kinds, weights)[0][1])
+            try:
+                after, words = model.play(mine, action)
+            except PermissionError:
+                with pytest.raises(IllegalActionError):
+                    game.play(state, action)
+                assert game.sheet(state) == sheet
+            else:
+                state, calls = game.play(state, action)
+                assert (list(calls), action) == (list(words), action)
+                mine = after
+                accepted += 1
+            late += game.over(state)
+            if late > 12:
+                state, mine, late = game.opening(), model.opening(), 0
+        return accepted
+
+    return run
+
+
+@pytest.fixture
+def reckoned() -> Callable[[Any, int], int]:
+    """Return how many sequences of legal actions of a length a game has from its opening."""
+
+    @cache
+    def sequences(game: Any, state: Any, length: int) -> int:
+        if length == 0:
+            return 1
+        return sum(sequences(game, game.play(state, action)[0], length - 1) for action in game.legal_actions(state))
+
+    return lambda game, length: sequences(game, game.opening(), length)

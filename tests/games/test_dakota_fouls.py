@@ -9,6 +9,7 @@ from pi_controller.games.dakota_state import HIDER_FOULS
 HIDER = {"do": "foul", "by": "hider", "kind": "no_bead"}
 LAST = {**HIDER, "hide": "last"}
 HELP = {"do": "foul", "by": "hitter", "kind": "outside_help"}
+HELP_LAST = {**HELP, "hide": "last"}
 TIME = {"do": "foul", "by": "hitter", "kind": "time"}
 
 
@@ -263,13 +264,55 @@ def test_time_can_be_called_with_and_without_a_limit(at, play):
         assert play(at(4, 0, 16), TIME, hit_seconds=seconds)[0].owed == "second"
 
 
-def test_the_hitter_cannot_foul_in_the_last_hide(at, play):
+def test_time_cannot_be_called_of_the_last_hide(at, play):
     settled, _ = play(at(10, 6, 4), "miss", "miss")
-    for state in (settled, Dakota().opening(), play(settled, "miss")[0]):
-        for foul in (HELP, TIME):
+    for overtime in ("missed_hit", "forfeit_four"):
+        for state in (settled, Dakota().opening(), play(settled, "miss")[0]):
             with pytest.raises(IllegalActionError):
-                play(state, {**foul, "hide": "last"})
+                play(state, {**TIME, "hide": "last"}, overtime=overtime)
     assert play(settled, {**TIME, "hide": "this"})[0].owed == "second"
+
+
+@pytest.mark.parametrize(
+    ("moment", "hits"),
+    [
+        ((4, 4, 12), ["find"]),  # four were given and the turn
+        ((4, 4, 12), ["miss", "miss"]),
+        ((4, 4, 12), ["miss", "find"]),
+        ((12, 8, 0, "sahdogan"), ["find"]),  # it stayed
+        ((16, 0, 4), ["find"]),  # eyeya had begun
+        ((4, 16, 0, "eyeya"), ["find"]),  # the point is lost again
+        ((4, 16, 0, "eyeya", (4, 4)), ["find"]),  # and the game with it
+        ((6, 14, 0, "yawapi", (4, 4)), ["miss"]),  # the game is over with the miss, then and now
+    ],
+)
+def test_outside_help_to_the_hitter_in_the_last_hide_is_settled_with_that_hides_roles(at, play, moment, hits):
+    expected, words = play(at(*moment), HELP)
+    settled, _ = play(at(*moment), *hits)
+    assert play(settled, HELP_LAST) == (expected, words)
+
+
+def test_help_found_in_the_last_hide_costs_the_team_that_was_helped(at, play, seen):
+    found, _ = play(at(4, 4, 12), "find")
+    assert seen(found) == ("B", 8, 4, 8, "ordinary", "first")
+    state, calls = play(found, HELP_LAST)
+    assert seen(state) == ("A", 8, 4, 8, "ordinary", "first")
+    assert calls == ["foul", "paguga"]
+
+
+def test_help_in_the_last_hide_can_be_a_warning(at, play):
+    settled, _ = play(at(10, 6, 4), "find")
+    assert play(settled, HELP_LAST, outside_help_by_hitter="warning") == (settled, ["foul"])
+
+
+def test_help_can_name_the_last_hide_for_as_long_as_the_hiders_foul_can(at, play):
+    settled, _ = play(at(10, 6, 4), "miss", "miss")
+    for state in (at(10, 6, 4), Dakota().opening(), play(settled, "miss")[0], play(settled, LAST)[0]):
+        for option in ("four", "warning"):
+            with pytest.raises(IllegalActionError):
+                play(state, HELP_LAST, outside_help_by_hitter=option)
+    helped, _ = play(settled, HELP_LAST)
+    assert play(helped, LAST)[0] == play(at(10, 6, 4), HIDER)[0]
 
 
 def test_a_hide_settled_by_the_hitters_foul_can_still_be_fouled_by_its_hider(at, play):

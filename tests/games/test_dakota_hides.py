@@ -22,6 +22,7 @@ def test_before_the_toss_all_sticks_are_in_the_middle_and_nobody_hides():
         "owed": None,
         "situation": None,
         "winner": None,
+        "finish": None,
     }
     assert not dakota.over(dakota.opening())
 
@@ -39,6 +40,7 @@ def test_the_winner_of_the_toss_takes_four_from_the_middle_and_hides(winner: str
         "owed": "first",
         "situation": None,
         "winner": None,
+        "finish": None,
     }
 
 

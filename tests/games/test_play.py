@@ -64,7 +64,7 @@ def test_how_a_game_ended():
         assert play.push("hit", found=False) is not None
     assert play.outcome() == Outcome("A", None)
     assert not play.is_legal("hit", found=True)
-    assert [action["do"] for action in play.legal_actions()] == ["foul"]
+    assert {(action["do"], action.get("hide")) for action in play.legal_actions()} == {("foul", "last")}
     assert "winner A" in repr(play)
     play.pop()
     assert play.outcome() is None

@@ -43,6 +43,7 @@ def test_the_opening_state_comes_first_then_an_answer_to_every_action():
         "owed": None,
         "situation": None,
         "winner": None,
+        "finish": None,
     }
     assert [answer["state"]["owed"] for answer in answers] == [None, "first", "second", "first"]
     assert [answer["state"]["long"]["A"] for answer in answers] == [0, 4, 4, 6]

@@ -22,6 +22,7 @@ RED = {"woman": 1, "fish": 0, "knives": 2, "buttons": 3}
         ("dakota", {"do": "hit", "found": True}, "hit found"),
         ("dakota", {"do": "foul", "by": "hider", "kind": "no_bead", "hide": "last"}, "foul hider no_bead last"),
         ("dakota", {"do": "foul", "by": "hitter", "kind": "time"}, "foul hitter time"),
+        ("dakota", {"do": "forfeit", "by": "B"}, "forfeit B"),
         ("ojibwe", {"do": "shoot", "opened": [1, 4], "hit": 3, "ball": 3}, "shoot open 1,4 hit 3 ball 3"),
         ("ojibwe", {"do": "shoot", "opened": [2], "hit": None, "ball": 2}, "shoot open 2 hit - ball 2"),
         ("ojibwe", {"do": "shoot", "opened": [], "hit": 1, "ball": 2}, "shoot open - hit 1 ball 2"),

@@ -1,0 +1,265 @@
+"""Hampa Apena beside a short model of it, written from the rules page alone: the same states, words and refusals."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from functools import cache
+from itertools import product
+from typing import Any
+
+import pytest
+
+from pi_controller.games.dakota import Dakota
+from pi_controller.games.dakota_state import HIDER_FOULS
+
+OPTIONS = {
+    "wheya_16_4": ("yawapi", "sahdogan"),
+    "low_hider": ("floor", "literal"),
+    "foul_payer": ("hider", "middle_first"),
+    "foul_on_decision": ("four", "it_stays"),
+    "outside_help_by_hitter": ("four", "warning"),
+    "overtime": ("missed_hit", "forfeit_four"),
+}
+OTHER = {"A": "B", "B": "A", None: None}
+KEPT = {"sahdogan": 4, "yawapi": 6}
+
+
+class Model:
+    """The rules in the order in which the page has them. A state is a plain object and is never changed."""
+
+    def __init__(self, points: int = 5, **options: str) -> None:
+        self.points = points
+        self.o = {name: values[0] for name, values in OPTIONS.items()} | options
+
+    def opening(self) -> dict[str, Any]:
+        return {
+            "hider": None, "A": 0, "B": 0, "middle": 20, "short": {"A": 0, "B": 0}, "mode": "ordinary", "owed": None,
+            "winner": None, "finish": None, "pad": None, "before": None, "last": None,
+        }  # fmt: skip
+
+    def situation(self, s: dict[str, Any]) -> str | None:
+        if s["mode"] != "ordinary":
+            return s["mode"]
+        return "wheya" if s["hider"] and s[OTHER[s["hider"]]] + s["middle"] == 4 else None
+
+    def sheet(self, s: dict[str, Any]) -> dict[str, Any]:
+        long = {"A": s["A"], "B": s["B"]}
+        told = {key: s[key] for key in ("hider", "middle", "short", "owed", "winner", "finish")}
+        return {**told, "long": long, "situation": self.situation(s)}
+
+    def play(self, before: dict[str, Any], action: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+        s, calls = deepcopy(before), []
+        which = action.get("hide", "this")
+        if action["do"] == "forfeit":
+            self.need(not s["winner"])
+            self.forget(s)
+            self.end(s, OTHER[action["by"]], calls, "forfeit")
+            s["finish"] = "forfeit"
+        elif action["do"] == "toss":
+            self.need(not s["hider"] and not s["winner"])
+            s |= {"hider": action["winner"], action["winner"]: 4, "middle": 16, "owed": "first"}
+        elif action["do"] == "hit":
+            self.need(s["owed"])
+            self.need(s["owed"] == "first" or action.get("pad") is None or action["pad"] != s["pad"])
+            self.hit(s, action["found"], action.get("pad"), calls)
+        elif action["by"] == "hider":
+            s = self.back(s, which)
+            calls.append("foul")
+            self.hiders_foul(s, calls)
+        else:
+            self.need(not (action["kind"] == "time" and which == "last"))
+            hide = self.back(s, which)
+            calls.append("foul")
+            if action["kind"] == "time" and self.o["overtime"] == "missed_hit":
+                self.hit(s, False, None, calls)
+            elif action["kind"] == "time" or self.o["outside_help_by_hitter"] == "four":
+                s = hide
+                self.hit(s, False, None, calls)
+                if not s["winner"]:
+                    self.hit(s, True, None, calls)
+        if self.situation(s) == "wheya" != self.situation(before):
+            calls.append("wheya")
+        return s, calls
+
+    def need(self, allowed: Any) -> None:
+        if not allowed:
+            raise PermissionError
+
+    def back(self, s: dict[str, Any], which: str) -> dict[str, Any]:
+        """The table before the first hit of the hide in progress, or of the one just settled."""
+        if which == "last":
+            self.need(s["last"])
+            return deepcopy(s["last"])
+        self.need(s["owed"])
+        hide = deepcopy(s["before"] or s)
+        self.forget(hide)
+        return hide
+
+    def forget(self, s: dict[str, Any]) -> None:
+        s |= {"pad": None, "before": None, "last": None}
+
+    def end(self, s: dict[str, Any], winner: Any, calls: list[str], *words: str) -> None:
+        s |= {"winner": winner, "owed": None, "mode": "ordinary"}
+        calls += [*words, "game"]
+
+    def take(self, s: dict[str, Any], n: int, to: str, *sources: str) -> None:
+        for source in sources:
+            given = min(n, s[source])
+            s[source] -= given
+            s[to] += given
+            n -= given
+
+    def all_to_the_middle(self, s: dict[str, Any]) -> None:
+        s |= {"A": 0, "B": 0, "middle": 20}
+
+    def swap(self, s: dict[str, Any], mode: str = "ordinary") -> None:
+        s |= {"hider": OTHER[s["hider"]], "mode": mode, "owed": "first"}
+
+    def point(self, s: dict[str, Any], team: str, word: str, calls: list[str]) -> None:
+        s["short"][team] += 1
+        calls.append(word)
+        if s["short"][team] == self.points:
+            self.end(s, team, calls)
+
+    def four(self, s: dict[str, Any], *payers: str) -> None:
+        h, t = s["hider"], OTHER[s["hider"]]
+        n = 4
+        if self.o["low_hider"] == "floor":  # after the swap the old hider and the middle keep four
+            n = max(0, min(4, s[h] + s["middle"] - 4))
+        self.take(s, n, t, *payers)
+
+    def eyeya_point(self, s: dict[str, Any], calls: list[str]) -> None:
+        self.all_to_the_middle(s)
+        self.swap(s)
+        self.point(s, s["hider"], "eyeya_obojun", calls)
+
+    def hiders_foul(self, s: dict[str, Any], calls: list[str]) -> None:
+        h = s["hider"]
+        if s["mode"] == "eyeya":
+            self.eyeya_point(s, calls)
+        elif s["mode"] in KEPT and self.o["foul_on_decision"] == "it_stays":
+            calls.append("it_stays")
+            self.swap(s)
+        else:
+            self.four(s, *((h, "middle") if self.o["foul_payer"] == "hider" else ("middle", h)))
+            self.swap(s)
+
+    def hit(self, s: dict[str, Any], found: bool, pad: Any, calls: list[str]) -> None:
+        if s["owed"] == "first":
+            self.forget(s)
+            hide = deepcopy(s)
+            self.first(s, found, calls)
+            if found or s["winner"]:
+                s["last"] = hide
+            else:
+                s |= {"owed": "second", "pad": pad, "before": hide}
+        else:
+            hide = s["before"]
+            self.forget(s)
+            self.second(s, found, calls)
+            s["last"] = hide
+
+    def first(self, s: dict[str, Any], found: bool, calls: list[str]) -> None:
+        h, mode = s["hider"], s["mode"]
+        t = OTHER[h]
+        if found and mode == "eyeya":
+            self.eyeya_point(s, calls)
+        elif found and mode in KEPT:
+            calls.append("it_stays")
+            self.swap(s)
+        elif found:
+            eyeya = (s[h], s[t], s["middle"]) == (16, 0, 4)
+            self.four(s, "middle", h)
+            if eyeya:
+                calls.append("eyeya")
+            self.swap(s, "eyeya" if eyeya else "ordinary")
+        elif mode in KEPT:
+            self.all_to_the_middle(s)
+            self.take(s, KEPT[mode], h, "middle")
+            self.point(s, h, "obojun", calls)
+        elif mode == "eyeya":
+            s["mode"] = "ordinary"
+
+    def second(self, s: dict[str, Any], found: bool, calls: list[str]) -> None:
+        h, n = s["hider"], 4 if found else 2
+        t = OTHER[h]
+        pool = s[t] + s["middle"]
+        s["owed"] = "first"
+        if found:
+            calls.append("paguga")
+        if s["mode"] in KEPT:
+            s["mode"] = "ordinary"
+            if found:
+                self.take(s, 2, h, "middle")
+        elif pool - n >= 4:
+            self.take(s, n, h, "middle", t)
+        elif pool <= 4 and found:
+            self.all_to_the_middle(s)
+            self.point(s, h, "obojun", calls)
+        else:
+            sahdogan = s[t] == 0 or ((s[h], s[t]) == (16, 4) and self.o["wheya_16_4"] == "sahdogan")
+            s["mode"] = "sahdogan" if sahdogan else "yawapi"
+            s |= {h: 12, t: 8, "middle": 0} if sahdogan else {h: 6, t: 14, "middle": 0}
+            calls.append(s["mode"])
+
+
+FORFEITS = [{"do": "forfeit", "by": team} for team in "AB"]
+TOSSES = [{"do": "toss", "winner": team} for team in "AB"]
+HITS = [{"do": "hit", "found": found, **pad} for found in (True, False) for pad in ({}, {"pad": 1}, {"pad": 4})]
+FOULS = [
+    {"do": "foul", "by": by, "kind": kind, **hide}
+    for by, kinds in (("hider", HIDER_FOULS), ("hitter", ("outside_help", "time")))
+    for kind in kinds
+    for hide in ({}, {"hide": "this"}, {"hide": "last"})
+]
+INVALID = [
+    {"do": "forfeit"}, {"do": "forfeit", "by": "C"}, {"do": "forfeit", "by": "hider"}, {"do": "forfeit", "by": None},
+    {"do": "forfeit", "by": "A", "why": "late"}, {"do": "hit", "found": 1}, {"do": "hit", "found": True, "pad": 5},
+    {"do": "foul", "by": "hitter", "kind": "no_bead"}, {"do": "foul", "by": "hitter", "kind": "time", "hide": "next"},
+    {"do": "toss"}, {"do": "finish"}, [], None,
+]  # fmt: skip
+
+
+def test_random_games_of_all_options_are_the_models(agree):
+    accepted = 0
+    for n, values in enumerate(product((1, 3), *OPTIONS.values())):
+        chosen = {"points": values[0], **dict(zip(OPTIONS, values[1:], strict=True))}
+        accepted += agree(
+            Dakota(chosen), Model(**chosen), [(8, HITS), (3, FOULS), (0.5, TOSSES), (0.06, FORFEITS)], INVALID, n, 500
+        )
+    assert accepted > 30_000
+
+
+@pytest.mark.parametrize(
+    ("chosen", "counts"),
+    [
+        ({}, {1: 2, 2: 10, 3: 58, 4: 354, 6: 12698, 8: 457042, 12: 592321730}),
+        ({"points": 1}, {6: 12688, 8: 449204, 12: 503128576}),
+        ({name: values[1] for name, values in OPTIONS.items()}, {4: 350, 6: 12870, 8: 473430, 12: 640631990}),
+    ],
+)
+def test_the_number_of_games_of_a_length_is_the_models(chosen: dict[str, Any], counts: dict[int, int], reckoned):
+    """Any change of what is allowed, or of what it leads to, moves these counts of sequences of legal actions."""
+    game, model = Dakota(chosen), Model(**chosen)
+    alphabet = [
+        *TOSSES, *({"do": "hit", "found": found} for found in (True, False)),
+        *(foul for foul in FOULS if foul["kind"] in ("no_bead", "outside_help", "time") and foul.get("hide") != "this"
+          and not (foul["by"] == "hider" and foul["kind"] == "outside_help")),
+    ]  # fmt: skip
+
+    @cache
+    def sequences(text: str, length: int) -> int:
+        if length == 0:
+            return 1
+        count = 0
+        for action in alphabet:
+            try:
+                after, _ = model.play(json.loads(text), action)
+            except PermissionError:
+                continue
+            count += sequences(json.dumps(after), length - 1)
+        return count
+
+    assert {length: sequences(json.dumps(model.opening()), length) for length in counts} == counts
+    assert {length: reckoned(game, length) for length in counts} == counts

@@ -1,0 +1,70 @@
+"""A game forfeited at a table: its phase, its record, its score sheet, and what is said of it."""
+
+import json
+
+import msgspec
+import pytest
+
+from pi_controller.console import say
+from pi_controller.games import registry
+from pi_controller.record.converting import from_journal
+from pi_controller.record.reading import read
+from pi_controller.record.writing import write
+from pi_controller.referee.referees import referee_for
+from pi_controller.show import phrases
+from pi_controller.table import replay
+from pi_controller.table.fold import batches, fold, undone
+from pi_controller.table.journal import Journal
+from pi_controller.table.printed import page
+from pi_controller.table.sheet import sheet_of
+from pi_controller.table.table import Table, journalled_game
+from pi_controller.table.view import View
+
+TEAMS = {"A": "Red", "B": "Blå"}
+OPTIONS = {"dakota": {}}
+FIRST = {"dakota": ["toss A", "hit missed", "hit found", "hit missed"]}
+"""Lines of a game that is in the middle of a hide or turn when B leaves."""
+TURNS = {"dakota": 2}
+
+
+@pytest.fixture(params=sorted(OPTIONS))
+def name(request):
+    return request.param
+
+
+def sit(journal, name):
+    game = journalled_game(journal, registry.game(name, OPTIONS[name]))
+    return Table(journal, game, TEAMS, referee_for(game, None, bytes), 0.0)
+
+
+@pytest.mark.parametrize("begun", [True, False])
+def test_a_forfeit_at_the_table(name, begun, tmp_path, capsys):
+    path = tmp_path / "game.sqlite"
+    with Journal(path) as journal:
+        table = sit(journal, name)
+        for n, line in enumerate(FIRST[name] if begun else ()):
+            assert say(table, line, float(n)) == "so it stands", line
+        assert say(table, "forfeit C", 50.0) != "so it stands"
+        assert say(table, "forfeit B", 60.0) == "so it stands"
+        view = table.view
+        assert (view.phase, view.winner, view.sheet["finish"]) == ("over", "A", "forfeit")
+        assert view.calls == ("forfeit", "game")
+        assert "by forfeit" in phrases.sentence(view)
+        assert msgspec.json.decode(msgspec.json.encode(view), type=View) == view
+        assert fold(table.game, journal.read()) == table.story
+        record = from_journal(batches(journal.read()), undone(batches(journal.read())))
+        assert read(write(record).encode()) == record
+        assert not read(write(record).encode()).faults
+        assert write(record).endswith("forfeit B [judge] -> forfeit game\nend winner=A\n")
+        sheet = sheet_of(journal)
+        assert [line.turn for line in sheet.lines if line.action][-1] == (TURNS[name] if begun else 0)
+        assert "by forfeit" in page(sheet)
+        assert say(table, "forfeit A", 61.0) != "so it stands"
+        assert say(table, "undo too early", 62.0) == "so it stands"
+        assert (table.view.winner, table.view.sheet["finish"]) == (None, None)
+        assert say(table, "forfeit B", 63.0) == "so it stands"
+    assert replay.main([str(path)]) == 0
+    assert "forfeit" in capsys.readouterr().out
+    with Journal(path) as journal:
+        assert sit(journal, name).view.winner == "A"
+    assert json.dumps(view.sheet)
