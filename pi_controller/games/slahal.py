@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from pi_controller.games.actions import Forfeit
 from pi_controller.games.base import Action, Game, IllegalActionError, Json, Team, other
 from pi_controller.games.options import Choice, Flag, Option, Whole
 from pi_controller.games.restoring import Sheet
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 MISSED, MISSED_ONE_PAIR = 2, 1
 """Sticks for a miss with both pairs out, and with one (Game Play, 2)."""
 PAIRS: tuple[Literal[1, 2], ...] = (1, 2)
-FINISHES: tuple[Finish, ...] = ("sweep", "time", "king_moved")
+FINISHES: tuple[Finish, ...] = ("sweep", "time", "king_moved", "forfeit")
 SPLIT = 1
 """Sticks for one bone caught and one missed (Game Play, 3)."""
 
@@ -61,6 +62,12 @@ class Slahal(Game[State]):
             ("live_own_dead", "live_dead_own"),
         ),
         Flag("king_last", False, "Whether a team that holds the king needs an eleventh point for it all the same."),
+        Choice(
+            "rehide",
+            "loses_bones",
+            "What moving bones that were presented costs: the bones, hiding them anew, or a warning (Game Play).",
+            ("loses_bones", "hide_again", "warning"),
+        ),
         Whole("minutes", 20, "Minutes that a game lasts (Tournament time restrictions).", 1, 1440),
         Whole("hide_seconds", 60, "Seconds that bone holders have to hide (Game Play).", 1, 3600),
     )
@@ -93,8 +100,8 @@ class Slahal(Game[State]):
 
     def restore(self, sheet: Mapping[str, Json]) -> State:
         """Return the state with `sheet`'s keys, all of it. Raises `InvalidActionError` with every fault."""
-        needed = ("hiding", "pairs_out", "live", "dead", "king", "winner", "finish")
-        read = Sheet(sheet, needed, ("phase", "sticks"))
+        needed = ("hiding", "pairs_out", "live", "dead", "king", "winner")
+        read = Sheet(sheet, needed, ("phase", "sticks"), ("finish",))
         hiding, king = read.word("hiding", TEAMS), read.word("king", TEAMS)
         winner, finish = read.word("winner", TEAMS), read.word("finish", FINISHES)
         pairs_out = read.whole_or_null("pairs_out", PAIRS)
@@ -103,7 +110,8 @@ class Slahal(Game[State]):
         kings = (king == "A", king == "B", king is None)
         sticks = Sticks(UNPLAYED.names, (*live, *dead, *map(int, kings)))
         state = State(sticks, hiding, pairs_out, winner, finish)
-        if hiding is None and state != State():
+        forfeited = State(winner=winner, finish=finish) if finish == "forfeit" else State()
+        if hiding is None and state != forfeited:
             read.wrong("nobody has the bones, so nothing is won: hiding is A or B after the duel", "hiding")
         if hiding and (pairs_out is None or king is None):
             read.wrong("after the duel one or two pairs are out, and A or B holds the king", "pairs_out", "king")
@@ -118,8 +126,8 @@ class Slahal(Game[State]):
             swept = state.sticks[DEAD[team]] == ALL_DEAD and state.king == team
             if state.finish == "sweep" and state.winner == team and not swept:
                 read.wrong(f"{team} has not swept: that takes ten dead sticks and the king", "dead", "king")
-            if swept and state.winner is None and not self.settings["king_last"]:
-                read.wrong(f"{team} has ten dead sticks and the king, and is not the winner", "dead", "king", "winner")
+            if swept and state.finish in (None, "forfeit") and not self.settings["king_last"]:
+                read.wrong(f"{team} has ten dead sticks and the king: it has won by a sweep", "dead", "king", "finish")
             if state.finish == "time" and state.winner == team and state.total(team) < state.total(other(team)):
                 read.wrong(f"{team} has not won on time: {other(team)} has more sticks", "live", "dead", "king")
 
@@ -128,6 +136,8 @@ class Slahal(Game[State]):
         done = read(action)
         if state.winner:
             raise IllegalActionError(f"the game is over: {state.winner} has won")
+        if isinstance(done, Forfeit):
+            return replace(state, winner=other(done.by), finish="forfeit"), ("forfeit", "game")
         if isinstance(done, Duel):
             return _duel(state, done), ()
         if state.hiding is None:
@@ -136,14 +146,15 @@ class Slahal(Game[State]):
             case Guess():
                 return self._guessed(state, state.hiding, done)
             case Rehide():  # once out front, they cannot be hidden again (Game Play)
-                return _swapped(state, state.hiding), ()
+                loses = self.settings["rehide"] == "loses_bones"
+                return (_swapped(state, state.hiding) if loses else state), ()
             case KingMoved():  # Stick/Points Scoring
                 return replace(state, winner=other(done.by), finish="king_moved"), ()
             case Time():  # eleven sticks are never even
                 return replace(state, winner=max(TEAMS, key=state.total), finish="time"), ()
 
     def legal_actions(self, state: State) -> tuple[dict[str, Json], ...]:
-        """Return every action that is allowed now, one for all that come to the same."""
+        """Return every action of play that is allowed now, one for all that come to the same; forfeits are left out."""
         if state.winner:
             return ()
         if state.hiding is None:

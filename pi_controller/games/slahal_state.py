@@ -33,7 +33,7 @@ ONE_PAIR: tuple[Signal, ...] = ("left", "right")
 """The signals for one bone holder, who has an unmarked bone in the one hand or the other."""
 
 Phase = Literal["duel", "play", "over"]
-Finish = Literal["sweep", "time", "king_moved"]
+Finish = Literal["sweep", "time", "king_moved", "forfeit"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +102,9 @@ class Time:
     """The time is up."""
 
 
-def read(action: Action) -> Duel | Guess | Rehide | KingMoved | Time:
+def read(action: Action) -> Duel | Guess | Rehide | KingMoved | Time | actions.Forfeit[Team]:
     """Return the action, or raise `InvalidActionError` where it is none of this game."""
-    match actions.word(action, ("duel", "guess", "rehide", "king_moved", "time")):
+    match actions.word(action, ("duel", "guess", "rehide", "king_moved", "time", "forfeit")):
         case "duel":
             actions.only(action, TEAMS)
             return Duel(actions.flag(action, "A"), actions.flag(action, "B"))
@@ -125,3 +125,5 @@ def read(action: Action) -> Duel | Guess | Rehide | KingMoved | Time:
         case "time":
             actions.only(action, ())
             return Time()
+        case "forfeit":
+            return actions.forfeit(action, TEAMS)

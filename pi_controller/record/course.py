@@ -54,8 +54,8 @@ class Course(Generic[S]):
             number = self.turn
         if "owed" in before:
             self.open = self.sheet["owed"] == "second" or self.sheet == before
-        else:  # a hide is one action, a turn lasts until the bowl passes
-            self.open = self.sheet.get("thrower") == side
+        else:  # a turn lasts until the bowl passes; a hide is one action, but for one that changes nothing
+            self.open = self.sheet.get("thrower") == side or (self.sheet == before and not calls)
         return number, calls
 
     def once(self, action: Action) -> None:

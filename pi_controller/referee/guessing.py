@@ -44,6 +44,8 @@ class Guessing(Keeper):
         action = call.action
         if action.get("do") != "guess" or "actual" in action:
             turn.play(action, "judge")
+            if action.get("do") == "rehide":
+                self._rehidden(turn)
             return
         turn.game.play(turn.story.state, {**action, "actual": "left"})  # what is wrong with the guess is told
         _guess(turn, action, "judge")
@@ -56,7 +58,7 @@ class Guessing(Keeper):
                 signal, *flags = asked.said.split()
                 turn.play({"do": "guess", "signal": signal, "actual": actual} | dict.fromkeys(flags, True), turn.by)
             case _, "foul":
-                _rehide(turn, turn.by)
+                self._rehide(turn, turn.by)
             case _, "time":
                 turn.play({"do": "time"}, turn.by)
             case "foul", "play_on":
@@ -113,7 +115,7 @@ class Guessing(Keeper):
         elif not sealed.found(place) and "rehide" not in turn.story.waived:
             mode = self.settings.mode("rehide")
             if mode == "automatic" and not self._left:
-                _rehide(turn, "sensor")
+                self._rehide(turn, "sensor")
             elif mode != "off":
                 turn.add(Question(turn.t, "foul", ("foul", "play_on"), foul="rehide"))
 
@@ -179,6 +181,23 @@ class Guessing(Keeper):
         self._left = False
         turn.seal(place)
 
+    def _rehide(self, turn: Turn, by: Source) -> None:
+        hiding = turn.game.sheet(turn.story.state)["hiding"]
+        turn.add(FoulSeen(turn.t, "rehide", str(hiding)))
+        turn.play({"do": "rehide"}, by)
+        self._rehidden(turn)
+
+    def _rehidden(self, turn: Turn) -> None:
+        """Go on where moving the bones did not cost them: they are hidden anew, or lie where they are now."""
+        match turn.game.settings["rehide"]:
+            case "hide_again":
+                turn.hide_again("the bones were moved")
+                self._hide = 0  # where they lie now they are not hidden yet
+            case "warning" if turn.story.phase == "guess":
+                self._seal_again(turn)
+            case _:
+                pass
+
     def _seal_again(self, turn: Turn) -> None:
         """The judge lets moved bones be: the old commitment is withdrawn, and they are sealed where they are now."""
         place = self._place(turn.story)
@@ -211,9 +230,3 @@ def _guess(turn: Turn, action: Mapping[str, Any], by: Source) -> None:
         turn.add(Question(turn.t, "actual", choices, said=" ".join([str(action["signal"]), *flags])))
     else:
         turn.play({**action, "actual": SIGNALS[sealed.open()[0]]}, by)
-
-
-def _rehide(turn: Turn, by: Source) -> None:
-    hiding = turn.game.sheet(turn.story.state)["hiding"]
-    turn.add(FoulSeen(turn.t, "rehide", str(hiding)))
-    turn.play({"do": "rehide"}, by)

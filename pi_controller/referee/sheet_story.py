@@ -118,6 +118,8 @@ def _act(game: Game[Any], story: Story, action: Mapping[str, Json], calls: tuple
             return replace(after, phase="hide", playing=Clock(t))
         case "shoot":
             return replace(after, phase="show")
+        case "rehide" if game.settings["rehide"] != "loses_bones":
+            return after
         case "guess" | "rehide":  # the hands are open: the commitment stays until it is opened
             return replace(_next_hide(after), phase="hide", commit=story.commit)
         case _:

@@ -122,7 +122,7 @@ def sentence(view: View, language: str = "en") -> str:
             return text("Play stops: the table cannot write its journal.")
         case _ if view.held:
             return text("Protest by {team}: play stands").format(team=inline(team_name(view, view.protest)))
-        case "over" if view.winner and view.sheet.get("finish") == "forfeit":
+        case _ if view.winner and view.sheet.get("finish") == "forfeit":
             return text("{winner} wins by forfeit").format(winner=inline(player_name(view, view.winner)))
         case _ if sheet_phrases.told_by_sheet(view) and view.question is None:
             return sheet_phrases.sentence(view, language)

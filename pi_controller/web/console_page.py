@@ -135,6 +135,7 @@ WORDS: Mapping[str, str] = {
     "off_sending": mark("The last touch is still being sent."),
     "off_rules": mark("Not now, by the rules."),
     "touch_all": mark("Touch one in each row."),
+    "block_second": mark("Now the holder at the guesser's right."),
     "shows": mark("Shows: {told}"),
     "worth": mark("worth {value}"),
     "nothing_red": mark("none"),

@@ -206,7 +206,11 @@ def _shot(view: View, title: str, text: Text, options: Mapping[str, Any], again:
 
 def _guess(view: View, title: str, text: Text, again: bool, *, two: bool, legal: Sequence[Action]) -> Play:
     signals = tuple(Choice(name, text(said), look=name, on=two or name in ONE_PAIR) for name, said in _SIGNALS.items())
+    said = {"block": text("Block: one holder at a time, the one at the guesser's left first")} if two else {}
+    if not two or again:
+        said["mirror"] = text("Mirrored: shown with the bones that were caught")
     rows = (
+        *(Row(key, "", (Choice(value=True, label=label),), needed=False) for key, label in said.items()),
         Row("signal", text("The guess, as the guesser shows it"), signals),
         Row("actual", text("What would have caught the bones out"), signals),
     )

@@ -82,7 +82,7 @@ def agree() -> Callable[..., int]:
                 mine = after
                 accepted += 1
             late += game.over(state)
-            if late > 12:
+            if late > 6:
                 state, mine, late = game.opening(), model.opening(), 0
         return accepted
 

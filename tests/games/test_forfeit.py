@@ -10,7 +10,7 @@ from pi_controller.games import registry
 from pi_controller.games.base import IllegalActionError, InvalidActionError
 from pi_controller.games.play import Outcome, Play
 
-TEAMS = ["dakota"]
+TEAMS = ["dakota", "slahal"]
 """The games of two teams."""
 
 
@@ -82,6 +82,8 @@ def test_what_is_no_forfeit_of_this_game_is_invalid(name):
 @pytest.mark.parametrize("name", TEAMS)
 def test_an_older_sheet_without_finish_is_read(name):
     for play in moments(name, 20):
+        if name == "slahal" and play.outcome():  # it has always told how it ended
+            continue
         sheet = play.game.sheet(play.state)
         older = {key: value for key, value in sheet.items() if key != "finish"}
         assert play.game.sheet(play.game.restore(older)) == sheet

@@ -178,6 +178,13 @@ def test_a_rehide_swaps_the_roles_and_brings_both_pairs_out(pairs_out: int):
     assert counts(after) == ((5, 1), (4, 0), "A")
 
 
+@pytest.mark.parametrize("option", ["hide_again", "warning"])
+def test_a_rehide_can_change_nothing(option: str):
+    for pairs_out in (1, 2):
+        state = at((5, 1), (4, 0), pairs_out=pairs_out)
+        assert game("slahal", {"rehide": option}).play(state, REHIDE) == (state, ())
+
+
 # ---- payment: H's live and dead before, G's, the king; what follows, and whether the game is swept
 
 PAID = [
@@ -329,6 +336,7 @@ def test_the_defaults():
     assert dict(game("slahal").settings) == {
         "payment": "live_own_dead",
         "king_last": False,
+        "rehide": "loses_bones",
         "minutes": 20,
         "hide_seconds": 60,
     }
@@ -336,7 +344,8 @@ def test_the_defaults():
 
 
 @pytest.mark.parametrize(
-    "chosen", [{"payment": "own"}, {"king_last": 1}, {"minutes": 0}, {"hide_seconds": 0}, {"games": 5}]
+    "chosen",
+    [{"payment": "own"}, {"king_last": 1}, {"minutes": 0}, {"hide_seconds": 0}, {"rehide": "again"}, {"games": 5}],
 )
 def test_other_options_and_values_are_refused(chosen: dict[str, Any]):
     with pytest.raises(UsageError):

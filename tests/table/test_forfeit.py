@@ -21,10 +21,13 @@ from pi_controller.table.table import Table, journalled_game
 from pi_controller.table.view import View
 
 TEAMS = {"A": "Red", "B": "Blå"}
-OPTIONS = {"dakota": {}}
-FIRST = {"dakota": ["toss A", "hit missed", "hit found", "hit missed"]}
+OPTIONS = {"dakota": {}, "slahal": {"rehide": "hide_again"}}
+FIRST = {
+    "dakota": ["toss A", "hit missed", "hit found", "hit missed"],
+    "slahal": ["duel A yes B no", "guess left inside mirror=false", "rehide", "guess left right mirror"],
+}
 """Lines of a game that is in the middle of a hide or turn when B leaves."""
-TURNS = {"dakota": 2}
+TURNS = {"dakota": 2, "slahal": 2}
 
 
 @pytest.fixture(params=sorted(OPTIONS))

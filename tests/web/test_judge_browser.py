@@ -393,3 +393,27 @@ def test_the_other_games_are_played_from_it_too(rigs, pages, tmp_path, name):
     assert page.locator("#undo span").inner_text()
     press(page, "#undo")
     wait_text(page, "log", "taken back")
+
+
+def test_a_block_is_two_guesses_and_one_with_a_pair_out_may_be_mirrored(rigs, pages, tmp_path):
+    rig = rigs("slahal")
+    page = pages(rig)
+    touch(page, "duel-1")
+    page.click("[data-row=signal] [data-value='2']")
+    page.click("[data-row=block] button")  # what was touched was no guess of a block
+    assert page.locator("#play .pick[aria-pressed=true]").count() == 1
+    assert page.locator("[data-row=signal] [data-value='2']").get_attribute("aria-disabled") == "true"
+    page.click("[data-row=signal] [data-value='0']")
+    page.click("[data-row=actual] [data-value='0']")
+    assert page.locator("[data-row=block] .order").inner_text() == "2."
+    wait_text(page, "said", "the holder at the guesser's right")
+    assert len(journal(tmp_path)) == 1
+    for row, value in (("signal", 1), ("actual", 0), ("mirror", 0), ("signal", 0), ("actual", 1)):
+        page.click(f"[data-row={row}] [data-value='{value}']")
+        answered(page)
+    assert [fact.action for fact in journal(tmp_path)][1:] == [
+        {"do": "guess", "signal": "outside", "actual": "left", "block": True},
+        {"do": "guess", "signal": "left", "actual": "right", "mirror": True},
+    ]
+    assert [fact.calls for fact in journal(tmp_path)][1:] == [("split",), ("miss",)]
+    assert page.locator("[data-row=block]").count() == 0

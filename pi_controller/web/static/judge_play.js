@@ -12,6 +12,9 @@ import { announce, fill, make, say, set, words } from "./judge_page.js";
 
 /** @type {Record<string, string>} */
 const ARROWS = { left: "←", right: "→", inside: "→←", outside: "←→" };
+/** What left or right of the holder at the guesser's left, and of the one at the right, make together.
+ * @type {Record<string, Record<string, string>>} */
+const BLOCKED = { left: { left: "left", right: "outside" }, right: { left: "inside", right: "right" } };
 
 export class Panel {
   /** `press` is called with what a button says; `asked` before it, and may refuse. */
@@ -26,6 +29,9 @@ export class Panel {
     this.drawn = "";
     /** @type {Map<string, any[]>} */
     this.picked = new Map();
+    /** The first of the two guesses of a block, told already.
+     * @type {{ signal: string, actual: string } | null} */
+    this.first = null;
     /** @type {Play | null} */
     this.play = null;
     this.off = false;
@@ -34,6 +40,7 @@ export class Panel {
   /** Forget what was touched and not entered. */
   forget() {
     this.picked.clear();
+    this.first = null;
   }
 
   show(/** @type {Play} */ play, /** @type {boolean} */ off) {
@@ -92,21 +99,40 @@ export class Panel {
   /** A choice of a row is touched: on, off, or in the place of another. */
   pick(/** @type {string} */ key, /** @type {number} */ i, /** @type {HTMLElement} */ from) {
     const row = this.play?.rows.find((one) => one.key === key);
-    if (!row || !this.asked(from, row.choices[i].on)) return;
+    if (!row || !this.asked(from, this.on(row, i))) return;
     const before = this.picked.get(key) ?? [];
     if (before.includes(i)) this.picked.set(key, before.filter((one) => one !== i));
     else if (row.many === 1) this.picked.set(key, [i]);
     else if (before.length < row.many) this.picked.set(key, [...before, i]);
     else this.picked.set(key, [...before.slice(1), i]);
+    if (key === "block") this.begin();
     this.refresh();
     const guess = this.play?.shape === "guess" && this.play.submit;
-    if (guess && this.play?.rows.every((one) => this.picked.get(one.key)?.length)) this.touched(guess.id, from);
+    if (!guess || !this.play?.rows.every((one) => !one.needed || this.picked.get(one.key)?.length)) return;
+    const [[block], [signal], [actual]] = [this.values("block"), this.values("signal"), this.values("actual")];
+    if (!block || this.first) return this.touched(guess.id, from);
+    this.begin({ signal, actual });
+    this.refresh();
+    announce(words.block_second);
+  }
+
+  /** Begin a guess, the second one of a block with the `first`. */
+  begin(/** @type {{ signal: string, actual: string } | null} */ first = null) {
+    this.first = first;
+    this.picked.delete("signal");
+    this.picked.delete("actual");
+  }
+
+  /** Return whether a choice can be touched: a guess of a block is of one holder, left or right. */
+  on(/** @type {Row} */ row, /** @type {number} */ i) {
+    const { value, on } = row.choices[i];
+    return on && !(this.values("block")[0] && ["inside", "outside"].includes(value));
   }
 
   /** Touch choice `i` of the first row that still needs one. */
   pickNext(/** @type {number} */ i) {
     const rows = this.play?.rows ?? [];
-    const one = this.play?.shape === "pieces" ? null : rows.find((row) => (row.key === "pad" || row.key !== "opened") && !this.picked.get(row.key)?.length) ?? rows.at(-1);
+    const one = this.play?.shape === "pieces" ? null : rows.find((row) => row.key !== "opened" && row.choices.length > 1 && !this.picked.get(row.key)?.length) ?? rows.at(-1);
     if (one && i < one.choices.length) this.touch(one.key, i);
     if (this.play?.shape !== "pieces") return;
     for (const row of rows) {
@@ -151,7 +177,11 @@ export class Panel {
       }
       case "guess": {
         const [[signal], [actual]] = [this.values("signal"), this.values("actual")];
-        return signal === undefined || actual === undefined ? null : with_({ signal, actual });
+        if (signal === undefined || actual === undefined) return null;
+        const marked = Object.fromEntries(["block", "mirror"].filter((key) => this.values(key)[0]).map((key) => [key, true]));
+        if (!marked.block) return with_({ signal, actual, ...marked });
+        const { first } = this;
+        return first && with_({ signal: BLOCKED[first.signal][signal], actual: BLOCKED[first.actual][actual], ...marked });
       }
       default: {
         const counts = Object.fromEntries(play.rows.map((row) => [row.key, this.values(row.key).length]));
@@ -172,12 +202,13 @@ export class Panel {
     }
     for (const row of play.rows) {
       const picked = this.picked.get(row.key) ?? [];
-      for (const [i, choice] of row.choices.entries()) {
+      for (const i of row.choices.keys()) {
         const element = this.place.querySelector(`[data-row=${row.key}] [data-value="${i}"]`);
         if (!element) continue;
         set(element, "aria-pressed", String(picked.includes(i)));
-        set(element, "aria-disabled", String(this.off || !choice.on));
-        const order = row.key === "opened" && picked.includes(i) ? `${picked.indexOf(i) + 1}.` : "";
+        set(element, "aria-disabled", String(this.off || !this.on(row, i)));
+        const nth = row.key === "opened" ? picked.indexOf(i) + 1 : row.key === "block" && picked.length && (this.first ? 2 : 1);
+        const order = nth ? `${nth}.` : "";
         say(/** @type {Element} */ (element.querySelector(".order")), order);
       }
     }
