@@ -14,7 +14,6 @@ from pi_controller.games.actions import Forfeit
 from pi_controller.games.base import Action, Game, IllegalActionError, Json, Team, other
 from pi_controller.games.ojibwe_state import (
     COUNTERS,
-    FINISHES,
     MATE,
     PADS,
     POOL,
@@ -132,23 +131,20 @@ class Ojibwe(Game[State]):
         read = Sheet(
             self.current(sheet),
             ("hider", "counters", "pool", "short", "high", "hides_left", "winner"),
-            ("banked", "shooting", "double", "finish"),
+            ("shooting", "double"),
+            ("banked", "finish"),
         )
-        hider, winner, finish = read.word("hider", TEAMS), read.word("winner", TEAMS), read.word("finish", FINISHES)
+        hider, winner = read.word("hider", TEAMS), read.word("winner", TEAMS)
+        finish = read.forfeit(winner)
         a, b, pool = *read.counts("counters", TEAMS, COUNTERS), read.whole("pool", COUNTERS)
         short = dict(zip(TEAMS, read.counts("short", TEAMS, self._games), strict=True))
         high, banked = read.whole_or_null("high", PADS), read.whole("banked", _MOST_FINDS)
         hides_left = read.whole("hides_left", 1 + _MOST_FINDS if self._banks else 2, 1)
         read.sum_is(COUNTERS, (a, b, pool), "counters and pool", "counters", "pool")
-        if finish is None:
-            read.won(winner, short.items(), self._games, "short sticks")
-        elif winner is None:
-            read.wrong("nobody has won by forfeit: winner is A or B", "winner", "finish")
+        read.won(winner, short.items(), self._games, "short sticks", forfeit=finish is not None)
         for team, held in zip(TEAMS, (a, b), strict=True):
             if held == COUNTERS:
                 read.wrong(f"{team} holds all {COUNTERS}: that is a short stick, and they go to the pool", "counters")
-            if finish and short[team] == self._games:
-                read.wrong(f"{team} has {self._games} short sticks: that is no forfeit", "short", "finish")
         state = State(
             Sticks.of(A=a, B=b, pool=pool), (short["A"], short["B"]), hider, high, hides_left, banked, winner, finish
         )
@@ -173,7 +169,7 @@ class Ojibwe(Game[State]):
             raise IllegalActionError(f"the game is over: {state.winner} has won")
         match done:
             case Forfeit(by=by):
-                return replace(state, winner="B" if by == "A" else "A", finish="forfeit"), ("forfeit", "game")
+                return replace(state, winner=other(by), finish="forfeit"), ("forfeit", "game")
             case Toss():
                 if state.hider:
                     raise IllegalActionError("the toss is done")

@@ -24,7 +24,6 @@ MATE = {1: 4, 2: 3, 3: 2, 4: 1}
 """The other outside pad, or the other inside pad (rules 8 and 9)."""
 TEAMS: tuple[Team, ...] = ("A", "B")
 Finish = Literal["forfeit"]
-FINISHES: tuple[Finish, ...] = ("forfeit",)
 DOUBLE = 3
 """With so many shooting sticks left, or fewer, the hitters must shoot for a double (rule 21)."""
 RENAMED = {"hunt": "shoot", "lives": "hides_left"}

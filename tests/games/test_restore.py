@@ -223,7 +223,7 @@ STILL = (None, None, 0)
         ("ojibwe", ojibwe(banked=1), "finds are banked only as option one_stick says: banked is 0"),
         ("ojibwe", ojibwe(lives=2), "there is no 'lives'"),
         ("ojibwe", ojibwe(finish="sweep"), "finish is one of forfeit or null, not 'sweep'"),
-        ("ojibwe", ojibwe(finish="forfeit"), "nobody has won by forfeit: winner is A or B"),
+        ("ojibwe", ojibwe(finish="forfeit"), "a forfeit ends the game: winner is who won by it"),
         ("ojibwe", ojibwe(finish="forfeit", winner="A", short={"A": 0, "B": 5}), "B has 5 short sticks: that is no"),
         ("ojibwe", ojibwe(hider=None), "nobody hides"),
         ("ojibwe", ojibwe(winner="A"), "A has not won: 0 of 5 short sticks"),
