@@ -19,7 +19,6 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from pi_controller.table.fold import batches, fold, undone
 
 from pi_controller.games import registry, sheet
 from pi_controller.mat.events import Link
