@@ -7,8 +7,8 @@ throw scores when one set of pieces stands alone against all others; who scores 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, cast
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Literal, cast
 
 from pi_controller.errors import UsageError
 from pi_controller.games import actions
@@ -52,27 +52,34 @@ _NOTHING: Showing = (1, 1, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """One moment of a game. `sticks` has the bank and then the players in turn order, the bowl passing down the row."""
+    """One moment of a game. `sticks` has the bank and then the players in turn order, the bowl passing down the row.
+
+    `out` are the players who are out: what comes into the bank later brings nobody back.
+    """
 
     sticks: Sticks
     thrower: str
     value: int | None = None
     winner: str | None = None
+    finish: Literal["forfeit"] | None = None
+    out: frozenset[str] = frozenset()
 
     @property
     def players(self) -> tuple[str, ...]:
         """All players in turn order."""
         return self.sticks.names[1:]
 
-    def out(self, player: str) -> bool:
-        """Return whether `player` holds nothing and can be given nothing by the bank any more."""
-        return not self.sticks[player] and not self.sticks[BANK]
-
     def others(self) -> tuple[str, ...]:
         """Return who still plays beside the thrower, from the thrower's left on."""
         at = self.players.index(self.thrower)
         row = self.players[at + 1 :] + self.players[:at]
-        return tuple(player for player in row if not self.out(player))
+        return tuple(player for player in row if player not in self.out)
+
+    def without_the_poor(self) -> State:
+        """Return the state with the players out who hold nothing, once the bank can give them nothing any more."""
+        if self.sticks[BANK]:
+            return self
+        return replace(self, out=self.out | {player for player in self.players if not self.sticks[player]})
 
 
 class Bageswin(Game[State]):
@@ -107,20 +114,21 @@ class Bageswin(Game[State]):
         return state.winner is not None
 
     def sheet(self, state: State) -> dict[str, Json]:
-        """Return thrower, bank, players, value and winner."""
+        """Return thrower, bank, players, value, winner and finish."""
         return {
             "thrower": state.thrower,
             "bank": state.sticks[BANK],
             "players": [
-                {"name": player, "sticks": state.sticks[player], "out": state.out(player)} for player in state.players
+                {"name": player, "sticks": state.sticks[player], "out": player in state.out} for player in state.players
             ],
             "value": state.value,
             "winner": state.winner,
+            "finish": state.finish,
         }
 
     def restore(self, sheet: Mapping[str, Json]) -> State:
         """Return the state with `sheet`'s keys, all of it. Raises `InvalidActionError` with every fault."""
-        read = Sheet(sheet, ("thrower", "bank", "players", "value", "winner"))
+        read = Sheet(sheet, ("thrower", "bank", "players", "value", "winner"), optional=("finish",))
         everybody, total = self._opening.players, self._opening.sticks.total
         thrower, winner = read.word("thrower", everybody), read.word("winner", everybody)
         rows = read.parts("players", len(everybody), ("name", "sticks"), ("out",))
@@ -130,8 +138,14 @@ class Bageswin(Game[State]):
             read.wrong(f"the players are {listed(everybody)}, in this order", "players")
         read.sum_is(total, counts, "bank and players", "bank", "players")
         value = read.whole_or_null("value", {0, *self._values.values()})
-        state = State(Sticks(self._opening.sticks.names, counts), thrower or everybody[0], value, winner)
-        if thrower is None or state.out(thrower):
+        out = frozenset(player for player, row in zip(everybody, rows, strict=True) if row.flag("out"))
+        sticks = Sticks(self._opening.sticks.names, counts)
+        state = State(sticks, thrower or everybody[0], value, winner, read.forfeit(winner), out)
+        for player in everybody:
+            if player in out and sticks[player]:
+                read.wrong(f"{player} is out and holds {sticks[player]}: who is out holds nothing", "players")
+        state = state.without_the_poor()
+        if thrower is None or thrower in state.out:
             read.wrong("thrower is a player who is not out", "thrower", "players", "bank")
         alone = thrower if thrower and not state.others() else None
         if winner != alone:
@@ -139,32 +153,36 @@ class Bageswin(Game[State]):
                 f"{alone} alone holds sticks: winner is {alone}" if alone else f"{winner} has not won: others play on"
             )
             read.wrong(told, "winner", "thrower", "players", "bank")
+        elif winner and (state.finish is None) != (sticks[BANK] == 0):
+            read.wrong("who wins by play has won the bank too; finish is forfeit where it holds sticks", "finish")
         for row, own in zip(rows, self.sheet(state)["players"], strict=True):
             row.agree(own)
         read.check()
         return state
 
     def play(self, state: State, action: Action) -> tuple[State, tuple[str, ...]]:
-        """Return the state after a throw or a double tap. No words are called."""
-        match actions.word(action, ("throw", "double_tap")):
+        """Return the state after a throw, a double tap, or a forfeit, which alone is called."""
+        match actions.word(action, ("throw", "double_tap", "forfeit")):
             case "throw":
                 actions.only(action, ("red",))
                 value = self._values.get(_red(action), 0)
             case "double_tap":
                 actions.only(action, ())
                 value = 0
-        if state.winner is not None:
-            raise IllegalActionError(f"the game is over: {shown(state.winner)} has won")
+            case "forfeit":
+                return _forfeited(state, actions.forfeit(action, state.players).by)
+        _not_over(state)
         others = state.others()
         if not value:
-            return State(state.sticks, others[0], value), ()
-        after = State(_awarded(state, value, others), state.thrower, value)
-        if after.others():
-            return after, ()
-        return State(after.sticks, after.thrower, value, winner=after.thrower), ()
+            return replace(state, thrower=others[0], value=value), ()
+        after = replace(state, sticks=_awarded(state, value, others), value=value).without_the_poor()
+        return (after if after.others() else replace(after, winner=after.thrower)), ()
 
     def legal_actions(self, state: State) -> tuple[dict[str, Json], ...]:
-        """Return a throw for each value there is, and the double tap, which comes to the same as a throw of 0."""
+        """Return a throw for each value there is, and the double tap, which comes to the same as a throw of 0.
+
+        Forfeits are not among them.
+        """
         if state.winner is not None:
             return ()
         showing: dict[int, Showing] = {}
@@ -186,6 +204,24 @@ def _dealt(players: tuple[str, ...], sticks: Value) -> State:
             )
     bank = sticks - each * len(players)
     return State(Sticks((BANK, *players), (bank, *(each for _ in players))), players[0])
+
+
+def _not_over(state: State) -> None:
+    if state.winner is not None:
+        raise IllegalActionError(f"the game is over: {shown(state.winner)} has won")
+
+
+def _forfeited(state: State, by: str) -> tuple[State, tuple[str, ...]]:
+    """Put a player out: the sticks go to the bank, and the bowl passes on where it was theirs."""
+    _not_over(state)
+    if by in state.out:
+        raise IllegalActionError(f"{shown(by)} is out already")
+    thrower = state.others()[0] if state.thrower == by else state.thrower
+    sticks = state.sticks.move(state.sticks[by], by, BANK)
+    after = replace(state, sticks=sticks, thrower=thrower, out=state.out | {by})
+    if after.others():
+        return after, ("forfeit",)
+    return replace(after, winner=thrower, finish="forfeit"), ("forfeit", "game")
 
 
 def _red(action: Action) -> Showing:

@@ -131,7 +131,8 @@ class Ojibwe(Game[State]):
         read = Sheet(
             self.current(sheet),
             ("hider", "counters", "pool", "short", "high", "hides_left", "winner"),
-            ("banked", "shooting", "double", "finish"),
+            ("shooting", "double"),
+            ("banked", "finish"),
         )
         hider, winner = read.word("hider", TEAMS), read.word("winner", TEAMS)
         finish = read.forfeit(winner)
@@ -168,7 +169,7 @@ class Ojibwe(Game[State]):
             raise IllegalActionError(f"the game is over: {state.winner} has won")
         match done:
             case Forfeit(by=by):
-                return replace(state, winner="B" if by == "A" else "A", finish="forfeit"), ("forfeit", "game")
+                return replace(state, winner=other(by), finish="forfeit"), ("forfeit", "game")
             case Toss():
                 if state.hider:
                     raise IllegalActionError("the toss is done")

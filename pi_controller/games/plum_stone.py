@@ -6,8 +6,8 @@ on the other, three are white (the natural colour) on one and black on the other
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pi_controller.games import actions
 from pi_controller.games.base import Action, Game, IllegalActionError, Json, Team, other
@@ -33,6 +33,7 @@ class State:
     thrower: Team | None = None
     value: int | None = None
     winner: Team | None = None
+    finish: Literal["forfeit"] | None = None
 
 
 class PlumStone(Game[State]):
@@ -67,41 +68,45 @@ class PlumStone(Game[State]):
         return state.winner is not None
 
     def sheet(self, state: State) -> dict[str, Json]:
-        """Return thrower, pile, counters, value and winner."""
+        """Return thrower, pile, counters, value, winner and finish."""
         return {
             "thrower": state.thrower,
             "pile": state.sticks[PILE],
             "counters": {player: state.sticks[player] for player in PLAYERS},
             "value": state.value,
             "winner": state.winner,
+            "finish": state.finish,
         }
 
     def restore(self, sheet: Mapping[str, Json]) -> State:
         """Return the state with `sheet`'s keys, all of it. Raises `InvalidActionError` with every fault."""
-        read = Sheet(sheet, ("thrower", "pile", "counters", "value", "winner"))
+        read = Sheet(sheet, ("thrower", "pile", "counters", "value", "winner"), optional=("finish",))
         thrower, winner = read.word("thrower", PLAYERS), read.word("winner", PLAYERS)
         total = self._opening.sticks.total
         counts = (read.whole("pile", total), *read.counts("counters", PLAYERS, total))
         value = read.whole_or_null("value", {0, *VALUES.values()})
         read.sum_is(total, counts, "pile and counters", "pile", "counters")
-        state = State(Sticks((PILE, *PLAYERS), counts), thrower, value, winner)
-        if thrower is None and state != self._opening:
+        finish = read.forfeit(winner)
+        state = State(Sticks((PILE, *PLAYERS), counts), thrower, value, winner, finish)
+        unwon = replace(state, winner=None, finish=None) if finish else state
+        if thrower is None and unwon != self._opening:
             read.wrong("nobody throws, so nothing is won: thrower is A or B after the lot", "thrower")
         for player in PLAYERS:
-            if (winner == player) != (state.sticks[player] == total):
+            if (winner == player and not finish) != (state.sticks[player] == total):
                 has = "is the winner and has" if winner == player else "is not the winner and has"
                 read.wrong(f"{player} {has} {state.sticks[player]} of {total}", "winner", "counters")
-        if winner and thrower != winner:
+        if winner and not finish and thrower != winner:
             read.wrong(f"the last throw was the winner's: thrower is {winner}", "thrower", "winner")
         read.check()
         return state
 
     def play(self, state: State, action: Action) -> tuple[State, tuple[str, ...]]:
-        """Return the state after the lot, a throw or a throw that does not count. No words are called."""
-        match actions.word(action, ("lot", "throw", "no_throw")):
+        """Return the state after the lot, a throw, one that does not count, or a forfeit, which alone is called."""
+        match actions.word(action, ("lot", "throw", "no_throw", "forfeit")):
             case "lot":
                 actions.only(action, ("first",))
                 first = actions.choice(action, "first", PLAYERS)
+                _not_over(state)
                 if state.thrower:
                     raise IllegalActionError("the lot is drawn")
                 return State(state.sticks, first), ()
@@ -114,6 +119,10 @@ class PlumStone(Game[State]):
                 actions.only(action, ())
                 value = 0
                 again = self.settings["no_throw"] == "again"
+            case "forfeit":
+                by = actions.forfeit(action, PLAYERS).by
+                _not_over(state)
+                return replace(state, winner=other(by), finish="forfeit"), ("forfeit", "game")
         thrower = _thrower(state)
         if not value:
             return State(state.sticks, thrower if again else other(thrower), value), ()
@@ -121,7 +130,7 @@ class PlumStone(Game[State]):
         return State(sticks, thrower, value, winner=thrower if sticks[thrower] == sticks.total else None), ()
 
     def legal_actions(self, state: State) -> tuple[dict[str, Json], ...]:
-        """Return a throw for each value there is and the throw that does not count; before them, the lot."""
+        """Return a throw for each value there is and the one that does not count; before them, the lot. No forfeits."""
         if state.winner:
             return ()
         if state.thrower is None:
@@ -133,10 +142,14 @@ class PlumStone(Game[State]):
         return (*throws, {"do": "no_throw"})
 
 
-def _thrower(state: State) -> Team:
-    """Return whose throw it is."""
+def _not_over(state: State) -> None:
     if state.winner:
         raise IllegalActionError(f"the game is over: {state.winner} has won")
+
+
+def _thrower(state: State) -> Team:
+    """Return whose throw it is."""
+    _not_over(state)
     if state.thrower is None:
         raise IllegalActionError("nobody throws yet", "the lot comes first")
     return state.thrower

@@ -21,8 +21,8 @@ _KEY = 20
 MOST = 20
 """Faults told of one sheet: any more say nothing new."""
 _FOLLOW = ("shooting", "double", "phase", "sticks")
-_FOLLOW_IN_ROWS = ("out", "notch")
-"""What follows from the rest of a sheet in any game, and from the rest of a row in one."""
+_FOLLOW_IN_ROWS = {"notch": (), "out": (True,)}
+"""What follows from the rest of a sheet in any game, and from the rest of a row in one, but for these values."""
 
 
 def changed(sheet: Mapping[str, Json], changes: Iterable[tuple[str, Json]]) -> dict[str, Json]:
@@ -33,8 +33,9 @@ def changed(sheet: Mapping[str, Json], changes: Iterable[tuple[str, Json]]) -> d
     after = {key: deepcopy(value) for key, value in sheet.items() if key not in _FOLLOW}
     for value in after.values():
         for row in cast("list[dict[str, Json]]", value) if isinstance(value, list) else ():
-            for key in _FOLLOW_IN_ROWS:
-                row.pop(key, None)
+            for key, kept in _FOLLOW_IN_ROWS.items():
+                if row.get(key) not in kept:
+                    row.pop(key, None)
     for path, value in changes:
         *way, last = path.split(".")
         at: object = after
@@ -124,6 +125,14 @@ class Sheet:
         if value is not None:
             self._note(key, f"{self._named(key)} is {listed(map(str, sorted(among)))} or null, not {shown(value)}")
         return None
+
+    def flag(self, key: str) -> bool:
+        """Return true or false; false where it is missing."""
+        value: object = self._values.get(key, False)
+        if isinstance(value, bool):
+            return value
+        self._note(key, f"{self._named(key)} is true or false, not {shown(value)}")
+        return False
 
     def word(self, key: str, words: Sequence[W]) -> W | None:
         """Return one of `words`, or None for null."""

@@ -123,9 +123,10 @@ class Table:
         if opened is None:
             self._write([Opened(t, game.name, game.version, game.source, options, dict(teams))])
         else:
-            if (opened.game, opened.version, opened.options) != (game.name, game.version, options):
+            # an option that there was not yet when it was begun is as when nobody chooses
+            if dict(journalled_game(journal, game).settings) != options:
                 raise JournalError(
-                    f"journal {journal.path.name} holds another game, or other options",
+                    f"journal {journal.path.name} holds a game with other options",
                     "take the game that journalled_game() gives",
                 )
             self._fold()

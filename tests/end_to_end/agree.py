@@ -20,8 +20,8 @@ these must agree:
 What has once disagreed is left out for the rest of its run. Of each kind of disagreement are told the first run, the
 difference, and the fewest inputs that still lead to it, as lines that `moccasin-mat referee` takes.
 
-With `--alone` the preset is demo, and each run goes on with nobody there from some of its moments: within a minute no
-question may be open, and what players do next must be felt.
+With `--alone` the preset is demo, and each run goes on with nobody there from some of its moments: after a minute no
+question may be open that has been for a minute, and what players do next must be felt.
 """
 
 import argparse
@@ -41,7 +41,6 @@ from pathlib import Path
 from typing import get_args
 
 import msgspec
-from pi_controller.table.fold import effective, fold
 
 from pi_controller.errors import UsageError
 from pi_controller.games import registry, sheet
@@ -65,11 +64,14 @@ from pi_controller.record.course import SET, Course
 from pi_controller.record.reading import read
 from pi_controller.record.writing import write
 from pi_controller.referee.facts import Done, Question, StateSet
+from pi_controller.referee.history import History, effective, fold
 from pi_controller.referee.judge import (
+    ClosedBy,
     JudgeAction,
     JudgeAnswer,
     JudgeCall,
     JudgeClock,
+    JudgeClose,
     JudgeHidden,
     JudgeHideAgain,
     JudgeProtest,
@@ -87,7 +89,6 @@ from pi_controller.referee.stream import Pipe
 from pi_controller.table.command import Command, StaleError
 from pi_controller.table.journal import Journal
 from pi_controller.table.record import kept_in
-from pi_controller.table.replay import told
 from pi_controller.table.sheet import sheet_of
 from pi_controller.table.table import Table
 from pi_controller.table.verify import verdict
@@ -103,6 +104,9 @@ WITH_A_JUDGE = ("protest", "sensors", "clock")
 WITHOUT_REFUSED = "pipe without what was refused"
 MOST_TRIES = 300
 """Runs that looking for the fewest inputs may take."""
+CLOCKS = ("waiting", "playing")
+OF_A_HIDE = ("passes", "vague", "fetched", "waived", "by_hand", "question", "opened", "paused", "notice")
+"""What is not so any more in a hide that starts over."""
 
 
 @dataclass(frozen=True)
@@ -412,6 +416,9 @@ CALLS = {
     "sensors": lambda hands, story, t: JudgeSensors(t, hands.rng.random() < 0.5, _reason(hands)),
     "protest": lambda hands, story, t: JudgeProtest(t, hands.rng.choice(("A", "B")), _reason(hands)),
     "ruling": lambda hands, story, t: JudgeRuling(t, hands.rng.choice(("upheld", "denied", "play_on")), _reason(hands)),
+    "close": lambda hands, story, t: JudgeClose(
+        t, hands.rng.choice(("A", "B", "Kate", "C")), hands.rng.choice(get_args(ClosedBy)), _reason(hands)
+    ),
     "clock": lambda hands, story, t: JudgeClock(t, hands.rng.random() < 0.5, _reason(hands)),
 }
 """A maker for each call of a judge."""
@@ -623,10 +630,20 @@ def _resume(sitting):
         with Journal(copy) as journal:
             table = Table(journal, sitting.game, TEAMS, sitting.setup.referee(sitting.game), sitting.now)
             new = [fact.__struct_config__.tag for seq, _, fact in journal.records() if seq > sitting.journal.seq]
-            lost = ("commit", "withdrawn", "note", "link", "link_why", "faults", "doubt", "stand")
+            lost = ("commit", "withdrawn", "note", "link", "link_why", "faults", "doubt", "stand", "last_t", *CLOCKS)
             if "hide_again" in new:
-                lost += ("passes", "vague", "fetched", "waived", "by_hand", "question", "opened", "since_t", "paused")
-            return apart(sitting.table.story, table.story, without=lost)
+                return apart(sitting.table.story, table.story, without=(*lost, *OF_A_HIDE))
+            return apart(sitting.table.story, table.story, without=lost) or _clocks(sitting.table.story, table.story)
+
+
+def _clocks(before, after):
+    """Return the first clock that does not show after a restart what it showed before."""
+    for name in CLOCKS:
+        old, new = getattr(before, name), getattr(after, name)
+        shown = old and old.shown(before.last_t), new and new.shown(after.last_t)
+        if (old is None) != (new is None) or (old is not None and abs(shown[0] - shown[1]) > 1e-6):
+            return name, f"{shown[0]} s and {shown[1]} s: {old}, {new}"
+    return None
 
 
 def _verify(sitting):
@@ -635,8 +652,8 @@ def _verify(sitting):
 
 
 def _replay(sitting):
-    for (seq, _, _), _, story in told(sitting.game, list(sitting.journal.records())):
-        differs = apart(sitting.stood.get(seq, story), story)
+    for seq, step in enumerate(History(sitting.game).walk(sitting.journal.read()), 1):
+        differs = apart(sitting.stood.get(seq, step.after), step.after)
         if differs is not None:
             return differs[0], f"after record {seq}: {differs[1]}"
     kept, story = sheet_of(sitting.journal), sitting.table.story
@@ -651,9 +668,7 @@ def _record(sitting):
     if again != record or again.faults:
         first = next(((a, b) for a, b in zip(record.entries, again.entries, strict=False) if a != b), "its head")
         return "read back", f"{again.faults or first}"
-    counting = [
-        fact for _, facts in effective(sitting.journal.read()) for fact in facts if isinstance(fact, Done | StateSet)
-    ]
+    counting = [fact for _, fact in effective(sitting.journal.read()) if isinstance(fact, Done | StateSet)]
     actions = [fact.action if isinstance(fact, Done) else {"do": SET, **fact.sheet} for fact in counting]
     if json.dumps([move.action for move in again.moves()]) != json.dumps(actions):
         return "the actions that count", f"{len(again.moves())} and {len(actions)}"
@@ -794,7 +809,7 @@ def left(setup, inputs, differs=None):
 def _left(sitting):
     table, after = sitting.table, sitting.taken
     until = sitting.now + ALONE_S
-    while sitting.now < until:
+    while sitting.now < until or (table.story.question is not None and sitting.now < table.story.question.t + ALONE_S):
         sitting.now += LOOK_S
         table.tick(sitting.now)
     story = table.story

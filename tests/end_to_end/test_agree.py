@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from pi_controller.games import registry
-from pi_controller.mat.events import Button, Link, Strike
+from pi_controller.games.base import IllegalActionError
+from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
 from pi_controller.referee import rulings
-from pi_controller.referee.judge import JudgeHidden, JudgeProtest, JudgeUndo
+from pi_controller.referee.judge import JudgeAnswer, JudgeHidden, JudgeProtest, JudgeUndo
+from pi_controller.referee.keeper import Keeper
 
 
 @pytest.fixture(scope="module")
@@ -80,15 +82,22 @@ def test_a_fold_that_tells_otherwise_is_found_with_the_fewest_inputs(agree, monk
 
 
 def test_a_refused_call_that_is_not_forgotten_is_found(agree, monkeypatch):
-    right = rulings.hidden
+    right = Keeper.decide
 
-    def wrong(turn, call):
-        turn.senses.since += 30
-        right(turn, call)
+    def wrong(referee, story, event, t=None):
+        try:
+            return right(referee, story, event, t)
+        except IllegalActionError:
+            referee._senses.reading = None
+            raise
 
-    monkeypatch.setattr(rulings, "hidden", wrong)
-    setup, inputs = begun(agree, JudgeHidden(4.0), JudgeHidden(5.0), Button(80.0, "ready"))
+    monkeypatch.setattr(Keeper, "decide", wrong)
+    hide = [each(4.0, pad, "hider") for pad in (1, 2, 3, 4) for each in (HandIn, HandOut)]
+    after = [Beads(5.0, (Bead(3, marked=True),)), JudgeAnswer(6.0, "foul"), Button(7.0, "ready")]
+    inputs = [agree.Input(one) for one in (Link(0.0, up=True), Button(1.0, "toss_a"), *hide, *after)]
+    setup = agree.Setup("dakota", {})
     assert set(differs_of(agree, setup, inputs)) == {agree.WITHOUT_REFUSED}
+    assert differs_of(agree, setup, [one for one in inputs if one.what != after[1]]) == {}
 
 
 def test_an_exception_is_found(agree, monkeypatch):

@@ -20,6 +20,7 @@ from pi_controller.games import sheet
 from pi_controller.games.bageswin import BANK, PIECES, Bageswin, State
 from pi_controller.games.base import IllegalActionError, InvalidActionError
 from pi_controller.games.options import written
+from pi_controller.games.restoring import changed
 from pi_controller.games.sticks import Sticks
 
 TAP = {"do": "double_tap"}
@@ -39,7 +40,7 @@ def throw(woman: int, fish: int, knives: int, buttons: int) -> dict[str, Any]:
 
 def moment(bank: int, /, **held: int) -> State:
     """The first named throws."""
-    return State(Sticks((BANK, *held), (bank, *held.values())), next(iter(held)))
+    return State(Sticks((BANK, *held), (bank, *held.values())), next(iter(held))).without_the_poor()
 
 
 def worth(*values: int) -> list[dict[str, Any]]:
@@ -146,7 +147,7 @@ def test_the_bowl_passes_over_who_is_out():
 
 def test_while_the_bank_holds_anything_nobody_is_out():
     state = play(None, *worth(50, 30, 0), players="A,B,C")
-    assert (state.thrower, state.sticks[BANK], state.out("B")) == ("B", 20, False)
+    assert (state.thrower, state.sticks[BANK], ("B" in state.out)) == ("B", 20, False)
 
 
 # ---- two players
@@ -163,7 +164,7 @@ def test_two_split_the_sticks_evenly_and_the_other_pays():
 def test_who_cannot_pay_gives_all_and_is_out(last: int):
     state = play(None, *worth(30, last))
     assert held(state) == {"A": 100, "B": 0}
-    assert state.out("B")
+    assert "B" in state.out
     assert (state.winner, state.thrower, state.value) == ("A", "A", last)
 
 
@@ -193,7 +194,7 @@ def test_a_short_bank_pays_what_it_has_and_players_pay_only_from_the_next_throw_
 
 def test_when_the_bank_empties_players_holding_none_are_out():
     state = play(moment(20, A=50, B=0, C=30), *worth(20), players="A,B,C")
-    assert (state.out("B"), state.out("C"), state.winner) == (True, False, None)
+    assert (("B" in state.out), ("C" in state.out), state.winner) == (True, False, None)
     assert play(state, TAP, players="A,B,C").thrower == "C"
 
 
@@ -216,7 +217,7 @@ def test_when_the_bank_empties_and_nobody_else_holds_any_the_thrower_has_won():
 def test_every_other_player_pays(before: tuple[int, ...], value: int, after: tuple[int, ...]):
     state = play(moment(0, A=before[0], B=before[1], C=before[2]), *worth(value), players="A,B,C")
     assert tuple(held(state).values()) == after
-    assert [state.out(player) for player in "ABC"] == [count == 0 for count in after]
+    assert [(player in state.out) for player in "ABC"] == [count == 0 for count in after]
     assert state.winner == ("A" if after[1:] == (0, 0) else None)
 
 
@@ -254,6 +255,7 @@ def test_the_sheet_has_the_keys_of_the_rules():
         "players": [{"name": name, "sticks": 0, "out": False} for name in ("Ann", "Bo", "Cy")],
         "value": None,
         "winner": None,
+        "finish": None,
     }
     assert game.sheet(play(None, *worth(15, 0, 30), players="Ann,Bo,Cy", sticks=20)) == {
         "thrower": "Bo",
@@ -265,6 +267,7 @@ def test_the_sheet_has_the_keys_of_the_rules():
         ],
         "value": 30,
         "winner": None,
+        "finish": None,
     }
 
 
@@ -372,3 +375,70 @@ def test_legal_actions_are_one_throw_for_each_value_and_the_double_tap():
     values = [game.play(game.opening(), action)[0].value for action in game.legal_actions(game.opening())]
     assert values == [8, 50, 20, 15, 30, 1, 2, 3, 4, 0, 0]
     assert set(PIECES) == set(actions[0]["red"])
+
+
+# ---- who leaves
+
+
+def forfeit(by: str) -> dict[str, Any]:
+    return {"do": "forfeit", "by": by}
+
+
+def test_of_two_players_the_other_wins_at_once():
+    game = Bageswin()
+    for by, winner in (("A", "B"), ("B", "A")):
+        state, calls = game.play(game.opening(), forfeit(by))
+        assert (state.winner, state.finish, calls) == (winner, "forfeit", ("forfeit", "game"))
+        assert (state.sticks[BANK], held(state)) == (50, {by: 0, winner: 50})
+        for action in (TAP, throw(0, 0, 0, 0), forfeit(by), forfeit(winner)):
+            with pytest.raises(IllegalActionError, match="over"):
+                game.play(state, action)
+
+
+def test_who_leaves_is_out_and_the_sticks_go_to_the_bank():
+    game = Bageswin({"players": "A,B,C,D"})
+    state = moment(0, A=40, B=30, C=30, D=0)
+    assert state.out == {"D"}
+    state, calls = game.play(state, forfeit("B"))
+    assert (calls, state.thrower, state.winner) == (("forfeit",), "A", None)
+    assert (state.sticks[BANK], held(state)) == (30, {"A": 40, "B": 0, "C": 30, "D": 0})
+    assert state.out == {"B", "D"}  # the bank holds sticks again, and brings nobody back
+    with pytest.raises(IllegalActionError, match="out already"):
+        game.play(state, forfeit("B"))
+    with pytest.raises(IllegalActionError, match="out already"):
+        game.play(state, forfeit("D"))
+    state = play(state, *worth(20), players="A,B,C,D")
+    assert (state.sticks[BANK], held(state)) == (10, {"A": 60, "B": 0, "C": 30, "D": 0})
+    assert play(state, TAP, players="A,B,C,D").thrower == "C"
+    last, calls = game.play(state, forfeit("A"))
+    assert (last.winner, last.thrower, last.finish, calls) == ("C", "C", "forfeit", ("forfeit", "game"))
+    assert (last.sticks[BANK], last.sticks["C"]) == (70, 30)
+
+
+def test_the_bowl_passes_on_when_the_thrower_leaves():
+    game = Bageswin({"players": "A,B,C"})
+    state, _ = game.play(game.opening(), forfeit("A"))
+    assert (state.thrower, state.value, state.sticks[BANK]) == ("B", None, 100)
+    state = play(state, TAP, players="A,B,C")
+    assert state.thrower == "C"
+    assert play(state, TAP, players="A,B,C").thrower == "B"
+
+
+def test_who_is_out_can_be_told_by_the_judge():
+    game = Bageswin({"players": "A,B,C"})
+    state, _ = game.play(game.opening(), forfeit("A"))
+    told = game.sheet(state)
+    assert game.restore(changed(told, [("players.1.sticks", 40), ("bank", 60)])).out == {"A"}
+    with pytest.raises(InvalidActionError, match="A is out and holds 40: who is out holds nothing"):
+        game.restore(changed(told, [("players.0.sticks", 40), ("bank", 60)]))
+    back = changed(told, [("players.0.sticks", 40), ("bank", 60), ("players.0.out", False)])
+    assert game.restore(back).out == frozenset()
+    with pytest.raises(InvalidActionError, match=r"players.0.out is true or false, not 'x'"):
+        game.restore(changed(told, [("players.0.out", "x")]))
+    for finish, bank in ((None, 60), ("forfeit", 0)):
+        won = {**told, "bank": bank, "winner": "B", "thrower": "B", "finish": finish, "players": [
+            {"name": "A", "sticks": 0, "out": True}, {"name": "B", "sticks": 100 - bank, "out": False},
+            {"name": "C", "sticks": 0, "out": True},
+        ]}  # fmt: skip
+        with pytest.raises(InvalidActionError, match="who wins by play has won the bank too"):
+            game.restore(won)

@@ -45,7 +45,9 @@ JSON = st.recursive(
 NONSENSE = JSON | st.dictionaries(
     st.sampled_from(["do", "red", "woman", "x"]), st.sampled_from(["throw", "double_tap", 1]) | JSON, max_size=4
 )
-ACTIONS = st.lists(st.one_of(SCORES, SCORES, THROWS, st.just({"do": "double_tap"}), NONSENSE), max_size=60)
+FORFEITS = st.fixed_dictionaries({"do": st.just("forfeit"), "by": st.sampled_from("ABCDEFGH")})
+TAPS = st.just({"do": "double_tap"})
+ACTIONS = st.lists(st.one_of(SCORES, SCORES, THROWS, TAPS, NONSENSE, FORFEITS), max_size=60)
 
 
 def well(game: Bageswin, state: State) -> None:
@@ -53,11 +55,13 @@ def well(game: Bageswin, state: State) -> None:
     assert state.sticks.total == game.settings["sticks"]
     shown = game.sheet(state)
     assert shown["bank"] + sum(player["sticks"] for player in shown["players"]) == game.settings["sticks"]
-    assert all(player["out"] == (shown["bank"] == 0 == player["sticks"]) for player in shown["players"])
+    assert all(player["out"] >= (shown["bank"] == 0 == player["sticks"]) for player in shown["players"])
+    assert not any(player["out"] and player["sticks"] for player in shown["players"])
     left = [player["name"] for player in shown["players"] if not player["out"]]
     assert shown["thrower"] in left
     assert (shown["winner"] is not None) == (len(left) == 1) == game.over(state)
     assert shown["winner"] in (None, *left)
+    assert (shown["finish"] is not None) == (shown["winner"] is not None and shown["bank"] > 0)
     hash(state)
 
 
@@ -75,9 +79,10 @@ def test_whatever_comes_sticks_are_conserved_and_refusals_change_nothing(chosen:
             assert state is before
         except IllegalActionError:
             assert state is before
-            assert game.over(state)
+            assert game.over(state) or action["by"] in state.out
         else:
-            assert calls == ()
+            forfeit = ("forfeit", "game") if game.over(state) else ("forfeit",)
+            assert calls == (forfeit if action["do"] == "forfeit" else ())
         well(game, state)
         assert game.sheet(before) == told
         assert repr(action) == said

@@ -10,7 +10,7 @@ from pi_controller.games import registry
 from pi_controller.games.base import IllegalActionError, InvalidActionError
 from pi_controller.games.play import Outcome, Play
 
-TEAMS = ["dakota", "slahal"]
+TEAMS = ["dakota", "ojibwe", "slahal", "plum_stone"]
 """The games of two teams."""
 
 

@@ -149,6 +149,7 @@ def test_the_sheet_has_the_keys_of_the_rules():
         "counters": {"A": 0, "B": 0},
         "value": None,
         "winner": None,
+        "finish": None,
     }
     assert game.sheet(play(None, *worth(10, 1, 0))) == {
         "thrower": "B",
@@ -156,6 +157,7 @@ def test_the_sheet_has_the_keys_of_the_rules():
         "counters": {"A": 11, "B": 0},
         "value": 0,
         "winner": None,
+        "finish": None,
     }
 
 

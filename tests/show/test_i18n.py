@@ -23,9 +23,9 @@ from pi_controller.web import console_page
 from pi_controller.web.address import Pages
 from pi_controller.web.board import board
 from pi_controller.web.check_page import SEALED, check_page
+from pi_controller.web.console_fouls import fouls
 from pi_controller.web.console_play import play as offered
 from pi_controller.web.feed import Feed
-from pi_controller.web.judge_state import fouls
 from pi_controller.web.page import page, waiting
 from pi_controller.web.public_pages import find_page
 from pi_controller.web.server import WebServer
@@ -118,7 +118,9 @@ def test_no_sentence_of_the_console_escapes(view, language):
         *itertools.chain.from_iterable(_said(part) for part in (content.play, content.question)),
     ]
     assert strange(word for text in said if text for word in escaped(text)) == []
-    assert strange(word for one in fouls(view.game, language) for word in escaped(one["label"])) == []
+    called = [one for hide in fouls(view, game, state, language) for one in (hide, *hide.buttons)]
+    labels = [text for one in called for text in (one.label, getattr(one, "outcome", ""))]
+    assert strange(word for text in labels for word in escaped(text)) == []
 
 
 def _said(part):

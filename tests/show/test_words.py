@@ -22,6 +22,7 @@ FOULS = [
     "left_position",
     "outside_help",
     "time",
+    "bead_moved",
     "early_hit",
     "rehide",
     "double_tap",
@@ -47,7 +48,9 @@ ABOUTS = [
     "too_many",
     "bones",
     "actual",
-    "hide_time",
+    "several_struck",
+    "disc_dead",
+    "puzzled",
     "time",
 ]
 SITUATIONS = [None, "wheya", "eyeya", "yawapi", "other"]

@@ -19,7 +19,6 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from pi_controller.table.fold import batches, fold, undone
 
 from pi_controller.games import registry, sheet
 from pi_controller.mat.events import Link
@@ -29,6 +28,7 @@ from pi_controller.record.model import Move, Ruling
 from pi_controller.record.reading import read
 from pi_controller.record.writing import write
 from pi_controller.referee.facts import Called, Done, HideAgain, StateSet
+from pi_controller.referee.history import counted, fold
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeRuling, JudgeUndo
 from pi_controller.referee.referees import referee_for
 from pi_controller.table import export, replay
@@ -186,8 +186,7 @@ def test_it_is_told_again(old, name, states, capsys):
     *told, last = (json.loads(line) for line in capsys.readouterr().out.splitlines())
     assert as_now(name, last["view"]["sheet"]) == states[-1]
     with Journal(old, read_only=True) as journal:
-        gone = undone(batches(journal.read()))
-        assert [line["counts"] for line in told] == [batch not in gone for _, batch, _ in journal.records()]
+        assert [line["counts"] for line in told] == [record.counts for record in counted(journal.read())]
     assert replay.main([str(old)]) == 0
     assert "Ann, judge" in capsys.readouterr().out
 

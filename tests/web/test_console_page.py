@@ -103,10 +103,11 @@ def test_every_word_that_the_scripts_say_is_there_and_none_is_left_over():
     html = (TEMPLATES / "judge.html").read_text("utf-8") + (TEMPLATES / "sign_in.html").read_text("utf-8")
     used = set(re.findall(r"words\.(\w+)", code))
     shown = set(re.findall(r"\{\{(\w+)\}\}", html))
-    rulings, roles = {"upheld", "denied", "play_on"}, {key for key in WORDS if key.startswith("role_")}
+    rulings, causes = {"upheld", "denied", "play_on"}, {"forfeit", "disqualified", "no_show"}
+    roles = {key for key in WORDS if key.startswith("role_")}
     known = {*WORDS, *SIGN_IN_WORDS}
     assert used <= known
-    assert known - used - shown == rulings | roles
+    assert known - used - shown == rulings | causes | roles
 
 
 def test_what_the_table_waits_for_and_what_stops_it():

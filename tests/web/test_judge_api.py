@@ -84,7 +84,12 @@ def test_the_state(house):
         assert msgspec.convert(told["view"], View) == house.table.view
         assert told["board"]["texts"]["long_a"] == "4"
         assert told["legal"] == [dict(one) for one in house.table.game.legal_actions(house.table.story.state)]
-        assert {"by": "hitter", "kind": "time", "label": "The time to hit ran out"} in told["fouls"]
+        (hide,) = told["fouls"]
+        assert (hide["hide"], hide["label"], hide["chosen"]) == ("this", "Hide 1: Big Coulee hides", True)
+        (late,) = [one for one in hide["buttons"] if one["kind"] == "time"]
+        assert (late["by"], late["label"]) == ("hitter", "The time to hit ran out")
+        assert late["outcome"] == "For Big Coulee: 4 sticks, 0 points; the second hit is owed"
+        assert late["say"] == {"judge": "action", "action": {"do": "foul", "by": "hitter", "kind": "time"}}
         assert told["protest"] is None
         assert told["health"] == {
             "link": False, "note": "", "faults": [], "sensors": True, "board": "a table without a board",
