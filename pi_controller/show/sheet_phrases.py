@@ -130,9 +130,6 @@ def horse(told: Mapping[str, Any], language: str = "en") -> str:
 def _won(view: View, winner: str, text: Text) -> str:
     sheet = view.sheet
     match view.game:
-        case "ojibwe" if sheet["finish"] == "forfeit":
-            teams = _teams(view, winner, "loser")
-            return text("{winner} wins: {loser} forfeits").format(winner=teams["hider"], loser=teams["loser"])
         case "ojibwe":
             loser = "B" if winner == "A" else "A"
             return text("{winner} wins, {won} to {lost}").format(

@@ -93,7 +93,7 @@ def test_what_is_special_about_a_turn_of_the_moccasin_game_is_told():
     assert "to find   3" in render_text(often)
     assert "banked" not in render_text(often)
     assert render_text(ojibwe(banked=2)).count("banked") == 2
-    assert phrases.sentence(ojibwe(winner="B", finish="forfeit")) == "Long Hollow wins: Big Coulee forfeits"
+    assert phrases.sentence(ojibwe(winner="B", finish="forfeit")) == "Long Hollow wins by forfeit"
     assert phrases.sentence(ojibwe(winner="A")) == "Big Coulee wins, 3 to 0"
 
 
