@@ -6,7 +6,7 @@
 import pytest
 
 from pi_controller.games import registry
-from pi_controller.referee.facts import Commit, Done, FoulSeen, Question, Reveal, Struck
+from pi_controller.referee.facts import Commit, Done, FoulSeen, Notice, Question, Reveal, Struck
 from pi_controller.sim.conditions import Conditions
 from pi_controller.sim.script import Mischief
 from pi_controller.sim.simulation import Simulation
@@ -86,7 +86,7 @@ def test_bones_in_fists_guessed_until_the_time_is_up(tmp_path):
 
 def test_a_bone_that_changes_fists_and_holders_who_are_late(tmp_path):
     _, facts = played(tmp_path, "slahal", 6, Mischief(0.3, 0.3), minutes="1", hide_seconds="5")
-    assert "hide_time" in {fact.about for fact in kinds(facts, Question)}
+    assert "hide_time" in {fact.about for fact in kinds(facts, Notice)}
     assert any(fact.action == {"do": "rehide"} for fact in kinds(facts, Done))
 
 

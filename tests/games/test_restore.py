@@ -224,11 +224,7 @@ STILL = (None, None, 0)
         ("ojibwe", ojibwe(lives=2), "there is no 'lives'"),
         ("ojibwe", ojibwe(finish="sweep"), "finish is one of forfeit or null, not 'sweep'"),
         ("ojibwe", ojibwe(finish="forfeit"), "a forfeit ends the game: winner is who won by it"),
-<<<<<<< HEAD
         ("ojibwe", ojibwe(finish="forfeit", winner="A", short={"A": 0, "B": 5}), "B has 5 short sticks: that is won"),
-=======
-        ("ojibwe", ojibwe(finish="forfeit", winner="A", short={"A": 0, "B": 5}), "5 short sticks: that is won by play"),
->>>>>>> ojibwe
         ("ojibwe", ojibwe(hider=None), "nobody hides"),
         ("ojibwe", ojibwe(winner="A"), "A has not won: 0 of 5 short sticks"),
         ("slahal", slahal(king=None), "A or B holds the king"),
