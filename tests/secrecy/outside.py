@@ -11,15 +11,18 @@ import functools
 import io
 import itertools
 import logging
+import os
 import queue
 import secrets
 import shutil
 import signal
 import sqlite3
+import stat
 import sys
 import traceback
 import types
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
@@ -46,7 +49,7 @@ from pi_controller.web.signing.people import FILE, People
 from pi_controller.web.signing.sessions import Sessions
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
     from pi_controller.referee.judge import JudgeCall
 
@@ -309,12 +312,12 @@ class Outside:
 
     def _look_at_files(self):
         folder = self.folder / "table"
-        for path in sorted([*folder.rglob("*"), *(self.folder / "stick").rglob("*")]):
-            found = path.stat()
-            seen = found.st_mode, found.st_size if path.is_file() else 0
-            if self._sizes.get(str(path)) == seen:
+        for name, found in sorted([*_within(str(folder)), *_within(str(self.folder / "stick"))]):
+            seen = found.st_mode, found.st_size if stat.S_ISREG(found.st_mode) else 0
+            if self._sizes.get(name) == seen:
                 continue
-            self._sizes[str(path)] = seen
+            self._sizes[name] = seen
+            path = Path(name)
             self.say("file", path.name, oct(seen[0]), seen[1], kinds(path))
             if path.suffix == ".sensors":
                 self.say("recording", path.read_bytes())
@@ -336,6 +339,15 @@ class Outside:
                 last = row[0]
                 self.say(channel, *row)
         return last
+
+
+def _within(folder: str) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield all that lies in `folder` and below, with what the disk knows of it; it is looked at in every step."""
+    with os.scandir(folder) as found:
+        for one in found:
+            yield one.path, one.stat()
+            if one.is_dir():
+                yield from _within(one.path)
 
 
 class _Heard(logging.Handler):

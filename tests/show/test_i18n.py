@@ -37,9 +37,9 @@ KNOWN = set(escaped(f"{TYPED} {CALLED} Hampa Apena, Lahal (Slahal), Pa-tol, SHA-
 """Names as people typed them, the games' own names and words with their sounds, and the name of a standard."""
 
 
-@pytest.fixture(autouse=True)
-def language(tmp_path):
-    yield use(tmp_path)
+@pytest.fixture(scope="module", autouse=True)
+def language(tmp_path_factory):
+    yield use(tmp_path_factory.mktemp("catalogue"))
     i18n._OWN.clear()
     i18n.catalogue.cache_clear()
 

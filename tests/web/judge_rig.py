@@ -65,7 +65,7 @@ class Rig:
         self._rules, self._teams, self._hit_seconds = registry.game(game, options or {}), teams or TEAMS, hit_seconds
         journal = folder / "game.sqlite"
         self.people = everybody(folder)
-        self.api = JudgeApi(self.desk, self.feed, door_of(self.people, self.clock), journal, heartbeat_s=heartbeat_s)
+        self._journal, self._heartbeat_s = journal, heartbeat_s
         self._port = 0
         self._asked = queue.Queue()
         self._ended = threading.Event()
@@ -87,11 +87,13 @@ class Rig:
         return self.desk.picture.view
 
     def serve(self):
-        """Serve the pages; again at the same port after `server.stop()`."""
+        """Serve the pages; again at the same port after `server.stop()`, as a table that was started again does."""
+        door = door_of(self.people, self.clock)
+        api = JudgeApi(self.desk, self.feed, door, self._journal, heartbeat_s=self._heartbeat_s)
         self.server = WebServer(
             self.feed,
             port=self._port,
-            app=lambda hosts: create_app(self.feed, hosts=hosts, more=judge_routes(self.api)),
+            app=lambda hosts: create_app(self.feed, hosts=hosts, more=judge_routes(api)),
         )
         self.server.start()
         self._port = self.server.port
