@@ -30,6 +30,7 @@ from pi_controller.referee.facts import (
     ClockSet,
     Done,
     Fact,
+    GameClosed,
     HideAgain,
     Opened,
     ProtestMade,
@@ -133,7 +134,7 @@ class _Told:
                 action = {"do": SET, **sheet}
                 calls = () if superseded else self._play(action)
                 self._move(t, action, calls, "judge", superseded, of_table(fact, {}, private=self._private))
-            case SensorsUsed(t=t) | ProtestMade(t=t) | ProtestRuled(t=t) | ClockSet(t=t):
+            case SensorsUsed(t=t) | ProtestMade(t=t) | ProtestRuled(t=t) | ClockSet(t=t) | GameClosed(t=t):
                 self._rule(t, of_table(fact, self._opened.teams, private=self._private), superseded)
             case ByEye() if not superseded:
                 self._entries.append(Comment(of_table(fact, {}, private=self._private)))

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pi_controller.referee.facts import ByEye, Called, ClockSet, Fact, ProtestMade, ProtestRuled, SensorsUsed, StateSet
+from pi_controller.referee.facts import (
+    ByEye,
+    Called,
+    ClockSet,
+    Fact,
+    GameClosed,
+    ProtestMade,
+    ProtestRuled,
+    SensorsUsed,
+    StateSet,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,6 +24,7 @@ _RULINGS = {
     "denied": "the protest is denied",
     "play_on": "the protest is open still",
 }
+_CLOSED = {"forfeit": "gives up", "disqualified": "is disqualified", "no_show": "is not there when called"}
 
 
 def who(called: Called) -> str:
@@ -37,6 +48,8 @@ def of_table(fact: Fact, teams: Mapping[str, str], *, private: bool) -> str:
             said, why = f"{_RULINGS[ruling]}, play goes on", reason
         case ClockSet(running=running, reason=reason):
             said, why = f"the clock {'runs on' if running else 'is stopped'}", reason
+        case GameClosed(by=by, cause=cause, reason=reason):
+            said, why = f"{_team(teams, by) if by in ('A', 'B') else by} {_CLOSED[cause]}", reason
         case ByEye():
             said, why = "played by eye: the judge says what is found", ""
         case _:

@@ -26,6 +26,7 @@ from pi_controller.referee.facts import (
     FoulSeen,
     HideAgain,
     LinkSeen,
+    Notice,
     Opened,
     Question,
     Ready,
@@ -33,6 +34,7 @@ from pi_controller.referee.facts import (
     StateSet,
     Undone,
     Void,
+    Withdrawn,
 )
 from pi_controller.referee.history import History
 from pi_controller.referee.opening import check
@@ -153,8 +155,12 @@ def _say(game: Game[Any], before: Story, fact: Fact, view: View) -> str:
         case Question(about=about, choices=choices, pads=pads, foul=foul):
             details = _words(foul) if foul else ", ".join(f"pad {pad}" for pad in pads)
             return f"asked: {_words(about)}{f' ({details})' if details else ''}; {', '.join(choices)}?"
-        case Answer(answer=answer):
-            return f"judge: {_words(answer)}"
+        case Answer(answer=answer, by=by):
+            return f"{'judge' if by == 'judge' else 'nobody answered'}: {_words(answer)}"
+        case Withdrawn(about=about, why=why):
+            return f"no answer is needed to {_words(about)}: {_words(why)}"
+        case Notice(about=about, pads=pads):
+            return f"noticed: {_words(about)}{' on pad ' + ', '.join(map(str, pads)) if pads else ''}"
         case Reveal(hide=hide, pad=pad, nonce=nonce):
             sealed = check(before.commit or "", game.name, hide, pad, nonce)
             return f"the bead lay under pad {pad}; " + ("as sealed" if sealed else "NOT as sealed")

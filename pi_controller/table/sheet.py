@@ -23,6 +23,7 @@ from pi_controller.referee.facts import (
     ClockSet,
     Done,
     FoulSeen,
+    GameClosed,
     HideAgain,
     ProtestMade,
     ProtestRuled,
@@ -219,13 +220,13 @@ class _Writer:
                 return kind, spoken(self._game.name, action), "" if by == "sensor" else by
             case FoulSeen(foul=foul, by=by):
                 return "foul", f"foul of the {by}: {_words(foul)}", ""
-            case Answer():
-                return "ruling", self._answered(fact), "judge"
+            case Answer(by=by):
+                return "ruling" if by == "judge" else "note", self._answered(fact), by
             case HideAgain(why=why, by=by):
                 return "ruling" if by == "judge" else "note", _because("hide again", why), by
             case Undone(reason=reason, by=by):
                 return "ruling", _because("taken back", reason), by
-            case StateSet() | ProtestRuled():
+            case StateSet() | ProtestRuled() | GameClosed():
                 return "ruling", of_table(fact, self._teams, private=False), "judge"
             case ProtestMade():
                 return "ruling", of_table(fact, self._teams, private=False), ""

@@ -82,33 +82,36 @@ def _buttons(
                 after, _ = game.play(state, action)
             except IllegalActionError:
                 continue
-            outcome = _outcome(view, by, began, after, language)
+            outcome = _outcome(view, game, by, began, state, after, language)
             buttons.append(
                 FoulButton(by, kind, hide, foul_label(kind, language), outcome, {"judge": "action", "action": action})
             )
     return tuple(buttons)
 
 
-def _outcome(view: View, by: str, began: State, after: State, language: str) -> str:
-    """Return whom the foul is for, and how that team stands then: `For Long Hollow: 8 sticks, 1 point; they hide`."""
+def _outcome(view: View, game: Game[Any], by: str, began: State, now: State, after: State, language: str) -> str:
+    """Return whom the foul is for, and how both teams stand then."""
     text, plural = catalogue(language).gettext, catalogue(language).ngettext
+    if game.sheet(now) == game.sheet(after):
+        return text("A warning: nothing changes.")
     assert began.hider
     team = other(began.hider) if by == "hider" else began.hider
-    now = (view.long.get(team), view.short.get(team), view.owed, view.hider)
-    then = (after.sticks[team], after.points(team), after.owed, after.hider)
-    if now == then:
-        return text("A warning: nothing changes.")
-    sticks = plural("{n} stick", "{n} sticks", after.sticks[team]).format(n=after.sticks[team])
-    points = plural("{n} point", "{n} points", after.points(team)).format(n=after.points(team))
+    opponents = other(team)
     if after.winner:
-        said = text("For {team}: {points}, and the game")
+        said = text("For {team}: {sticks}, {points}, and the game")
     elif after.owed == "second":
-        said = text("For {team}: {sticks}, {points}; the second hit is owed")
+        said = text("For {team}: {sticks}, {points} ({opponents}: {count}). The second hit is owed")
     elif after.hider == team:
-        said = text("For {team}: {sticks}, {points}; they hide next")
+        said = text("For {team}: {sticks}, {points} ({opponents}: {count}). They hide next")
     else:
-        said = text("For {team}: {sticks}, {points}; they hit next")
-    return said.format(team=inline(team_name(view, team)), sticks=sticks, points=points)
+        said = text("For {team}: {sticks}, {points} ({opponents}: {count}). They hit next")
+    return said.format(
+        team=inline(team_name(view, team)),
+        opponents=inline(team_name(view, opponents)),
+        sticks=plural("{n} stick", "{n} sticks", after.sticks[team]).format(n=after.sticks[team]),
+        points=plural("{n} point", "{n} points", after.points(team)).format(n=after.points(team)),
+        count=after.sticks[opponents],
+    )
 
 
 def foul_label(kind: str, language: str = "en") -> str:

@@ -21,8 +21,10 @@ from pi_controller.referee.facts import (
     Done,
     Fact,
     FoulSeen,
+    GameClosed,
     HideAgain,
     LinkSeen,
+    Notice,
     Opened,
     ProtestMade,
     ProtestRuled,
@@ -35,6 +37,7 @@ from pi_controller.referee.facts import (
     Struck,
     Undone,
     Void,
+    Withdrawn,
 )
 from pi_controller.referee.history import counted
 from pi_controller.show import phrases
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_controller.referee.history import Counted
+    from pi_controller.referee.judge import ClosedBy
 
 LAST = 20
 _LOOKED_AT = 400
@@ -155,6 +159,13 @@ def _played(game: str, action: Mapping[str, Any], teams: Mapping[str, str], lang
             return spoken(game, action)
 
 
+CAUSES: Mapping[ClosedBy, str] = {
+    "forfeit": mark("{team} give up"),
+    "disqualified": mark("{team} are disqualified"),
+    "no_show": mark("{team} were not there when called"),
+}
+
+
 def _said(fact: Fact, game: str, teams: Mapping[str, str], language: str) -> str:
     """Return a fact in a short sentence, nothing where it goes without saying."""
     text = catalogue(language).gettext
@@ -172,8 +183,15 @@ def _said(fact: Fact, game: str, teams: Mapping[str, str], language: str) -> str
             return text("A foul of the {by}: {foul}").format(by=by, foul=phrases.foul(foul, language))
         case Question(about=about):
             return text("Asked: {question}").format(question=text(phrases.QUESTIONS.get(about, plain(about))))
+        case Answer(answer=answer, by="clock"):
+            return text("Nobody answered: {answer}").format(answer=phrases.choice(answer, language))
         case Answer(answer=answer):
             return text("Answered: {answer}").format(answer=phrases.choice(answer, language))
+        case Withdrawn(why=about) | Notice(about=about):
+            return text(phrases.NOTICES.get(about, plain(about)))
+        case GameClosed(by=by, cause=cause, reason=reason):
+            said = text(CAUSES[cause]).format(team=inline(teams.get(by, by)))
+            return why(said, reason)
         case Commit(hide=hide):
             return text("Hide {hide} is sealed.").format(hide=hide)
         case ByEye():

@@ -79,6 +79,23 @@ def fouls(page, rig):
     page.evaluate("() => document.querySelector('#fouls').scrollIntoView()")
 
 
+def closing(page, rig):
+    """A team has not come."""
+    page.click("#closing summary")
+    page.click("[data-by=B]")
+    page.click("[data-cause=no_show]")
+    page.evaluate("() => document.querySelector('#closing').scrollIntoView()")
+
+
+def ready_again(page, rig):
+    """Somebody pressed ready, and no hand had been under a pad."""
+    touch(page, "toss-A")
+    rig.feel(*hide(2))
+    rig.feel((Strike, (2,)))
+    rig.feel((Button, "ready"))
+    settled(page)
+
+
 def sheet(page, rig):
     """The score sheet to be set."""
     hit(page, rig)
@@ -156,6 +173,8 @@ _ALL = (
     held,
     protest,
     fouls,
+    closing,
+    ready_again,
     sheet,
     moved,
     cut,

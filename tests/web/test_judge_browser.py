@@ -8,7 +8,7 @@ from judge_rig import OTHERS, PIN, Rig, answered, settled, sign_in, touch
 
 from pi_controller.games import registry
 from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
-from pi_controller.referee.facts import Called, Done
+from pi_controller.referee.facts import Called, Done, GameClosed
 from pi_controller.table.journal import Journal
 
 pytestmark = pytest.mark.chromium
@@ -160,14 +160,48 @@ def test_what_was_wrong_is_put_right_at_once(rigs, pages, tmp_path):
     touch(page, "missed")
     touch(page, "missed")
     unfold(page, "fouls")
-    press(page, "#fouls >> text=In the hide just settled")
-    press(page, "[data-foul=hider-no_bead]")
+    assert page.locator("#fouls [aria-pressed=true]").inner_text() == "Hide 1, just settled: Big Coulee hid"
+    press(page, "[data-hide=last] [data-foul=hider-no_bead]")
     assert rig.view.hider == "B"
     assert journal(tmp_path)[-1].action["hide"] == "last"
-    press(page, "[data-foul=hitter-outside_help]")
-    assert rig.view.long["B"] == 8 or rig.view.long["B"] == 4
+    press(page, "[data-hide=this] [data-foul=hitter-outside_help]")
+    assert rig.view.long["B"] == 8
     unfold(page, "log")
     assert "taken back" in page.locator("#log").inner_text()
+
+
+def test_help_that_the_hitters_had_in_the_hide_just_settled_is_of_that_hide(rigs, pages, tmp_path):
+    rig = rigs()
+    page = pages(rig)
+    touch(page, "toss-A")
+    touch(page, "found")
+    assert (rig.view.hider, rig.view.long) == ("B", {"A": 4, "B": 4})
+    unfold(page, "fouls")
+    helped = page.locator("[data-hide=last] [data-foul=hitter-outside_help]")
+    assert (
+        helped.locator(".outcome").inner_text() == "For Big Coulee: 8 sticks, 0 points (Long Hollow: 0). They hide next"
+    )
+    press(page, "[data-hide=last] [data-foul=hitter-outside_help]")
+    assert journal(tmp_path)[-1].action == {"do": "foul", "by": "hitter", "kind": "outside_help", "hide": "last"}
+    assert (rig.view.hider, rig.view.long, rig.view.middle) == ("A", {"A": 8, "B": 0}, 12)
+
+
+def test_a_game_is_closed_for_a_team_that_does_not_come(rigs, pages, tmp_path):
+    rig = rigs()
+    page = pages(rig, how=LAPTOP)
+    page.click("#closing summary")
+    page.click("#closing-send")
+    assert "Touch who is out" in page.locator("#closing-inside .problem").inner_text()
+    page.click("[data-by=B]")
+    page.click("[data-cause=no_show]")
+    page.click("#closing-send")
+    assert "why" in page.locator("#closing-inside .problem").inner_text()
+    page.fill("#closing-reason", "called three times")
+    press(page, "#closing-send")
+    assert (rig.view.phase, rig.view.winner) == ("over", "A")
+    assert [fact.cause for fact in journal(tmp_path, GameClosed)] == ["no_show"]
+    assert page.locator("#sentence").inner_text() == "Big Coulee wins by forfeit"
+    assert page.locator("#closing").is_hidden()
 
 
 def test_the_table_is_set_with_a_reason(rigs, pages):
