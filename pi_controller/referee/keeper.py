@@ -283,7 +283,9 @@ class Keeper(ABC):
         asked = turn.story.question
         if asked is not None and (why := self._learned(turn, asked)):
             turn.add(Withdrawn(turn.t, asked.about, why))
-        if turn.story.question is None:
+        phase = None
+        while turn.story.question is None and turn.story.phase != phase:
+            phase = turn.story.phase  # what is seen may bring another one, in which it says more
             self._look(turn)
         self._senses.wait(turn.story, turn.t)
         return turn.facts

@@ -39,6 +39,13 @@ HIDDEN = [
 ]
 
 
+def test_what_a_new_phase_asks_is_asked_with_the_line_that_brings_it():
+    silent = {"t": 0.7, "event": "sensors", "faults": [{"sensor": "disc", "pad": 3, "why": "silent"}]}
+    _, out = referee(TOSS, silent, *HIDDEN[1:])
+    assert [(line["t"], line["kind"]) for line in out[-2:]] == [(6.5, "commit"), (6.5, "question")]
+    assert (out[-1]["about"], out[-1]["pads"]) == ("disc_dead", [3])
+
+
 def test_a_hide():
     status, out = referee(
         *HIDDEN,
