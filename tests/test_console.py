@@ -135,7 +135,7 @@ def test_a_table_is_set_by_what_is_otherwise(table):
         ("slahal", "duel A yes B no", "duel A no B yes", "live.A=4 dead.A=1"),
         ("bageswin", "bb", "bbb", "players.0.sticks=60 players.1.sticks=40"),
         ("plum_stone", "lot A", "lot B", "counters.A=6 pile=94"),
-        ("patol", "start A north sunwise", "start A south against", "horses.0.river=east"),
+        ("patol", "start A north clockwise", "start A south counterclockwise", "horses.0.river=east"),
     ],
 )
 def test_a_judge_rules_in_every_game(name, line, instead, set_to, tmp_path):
@@ -215,8 +215,8 @@ def test_a_refused_line_says_why_and_changes_nothing(table):
         ("plum_stone", "no_throw", {"do": "no_throw"}),
         (
             "patol",
-            "start B north sunwise",
-            {"do": "start", "player": "B", "river": "north", "direction": "sunwise"},
+            "start B north clockwise",
+            {"do": "start", "player": "B", "river": "north", "direction": "clockwise"},
         ),
         ("patol", "throw marked=3", {"do": "throw", "marked": 3}),
     ],

@@ -113,6 +113,10 @@ class Bageswin(Game[State]):
         """Return whether a player has won."""
         return state.winner is not None
 
+    def thrower(self, state: State) -> str | None:
+        """Return whose throw it is; None when the game is over."""
+        return state.thrower if state.winner is None else None
+
     def sheet(self, state: State) -> dict[str, Json]:
         """Return thrower, bank, players, value, winner and finish."""
         return {

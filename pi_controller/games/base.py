@@ -121,6 +121,10 @@ class Game(ABC, Generic[S]):
         """Return the team that hid in the hide just settled; None where the state does not remember one."""
         return None
 
+    def thrower(self, state: S) -> str | None:  # noqa: ARG002
+        """Return who may throw now; None where a lot or a start comes first, and where nothing is thrown."""
+        return None
+
     @abstractmethod
     def legal_actions(self, state: S) -> tuple[dict[str, Json], ...]:
         """Return every action of play that is allowed now, one for all that come to the same.

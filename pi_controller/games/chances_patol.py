@@ -58,7 +58,7 @@ class PatolChances(Chances):
         one, two = state.horses
         if state.winner:
             return float(state.winner == one.player)
-        if state.thrower is None:
+        if one.river is None or two.river is None:
             raise ChancesError("the chances depend on where the horses start", "let both start first")
         if max(one.progress, two.progress) >= self._course:
             raise ChancesError(f"a horse has run the {self._course} notches of the course", "choose more circuits")
@@ -67,11 +67,11 @@ class PatolChances(Chances):
 
     def of_sheet(self, sheet: Mapping[str, Json]) -> float | None:
         """Return the chance that the first player wins; None before both have started and once the game is over."""
-        if sheet["winner"] or sheet["thrower"] is None:
-            return None
         one, two = (
             Horse(*(told[key] for key in ("player", "river", "direction", "progress"))) for told in sheet["horses"]
         )
+        if sheet["winner"] or one.river is None or two.river is None:
+            return None
         return float(self._solved(_start(one, two))[self._names.index(sheet["thrower"]), one.progress, two.progress])
 
     def prepare(self) -> None:
@@ -80,7 +80,7 @@ class PatolChances(Chances):
 
     def openings(self) -> tuple[tuple[str, float], ...]:
         """Return the first thrower's and the other's chance, where both horses start at one river the same way."""
-        chance = self.of(self._started("north", "sunwise"))
+        chance = self.of(self._started("north", "clockwise"))
         return (
             ("who throws first, from one river the same way", chance),
             ("the other, from one river the same way", 1 - chance),
@@ -89,7 +89,7 @@ class PatolChances(Chances):
     def page(self) -> Page:
         """Return the first thrower's chances for every way to start; all others are turned or mirrored ones."""
         return Page(
-            "the first thrower's chance before the first throw, that horse at north and running sunwise",
+            "the first thrower's chance before the first throw, that horse at north and running clockwise",
             tuple(f"other {direction}" for direction in DIRECTIONS),
             tuple(
                 (f"other at {river}", tuple(self.of(self._started(river, direction)) for direction in DIRECTIONS))
@@ -99,7 +99,7 @@ class PatolChances(Chances):
 
     def _started(self, river: River, direction: Direction) -> State:
         one, two = self._names
-        return State((Horse(one, "north", "sunwise"), Horse(two, river, direction)), thrower=one)
+        return State((Horse(one, "north", "clockwise"), Horse(two, river, direction)), thrower=one)
 
     def _solved(self, start: Start) -> NDArray[np.float64]:
         """Return the first player's chances: thrower x the first's progress x the second's."""

@@ -67,6 +67,10 @@ class PlumStone(Game[State]):
         """Return whether a player has won."""
         return state.winner is not None
 
+    def thrower(self, state: State) -> Team | None:
+        """Return whose throw it is; None before the lot and when the game is over."""
+        return state.thrower if state.winner is None else None
+
     def sheet(self, state: State) -> dict[str, Json]:
         """Return thrower, pile, counters, value, winner and finish."""
         return {

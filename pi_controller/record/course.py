@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 SET = "set"
 """The word of a judge who says how the table stands: `set` and the score sheet's keys. No game has it."""
-FORFEIT = "forfeit"
-"""The word of a side that leaves the game: it belongs to no hide or turn."""
+BESIDE = ("forfeit", "start")
+"""Words of what belongs to no hide or turn: a side that leaves the game, a horse of patol that starts."""
 SIDES = ("hider", "hiding", "thrower")
 """Where a score sheet says whose hide or turn it is."""
 
@@ -44,9 +44,9 @@ class Course(Generic[S]):
         self.state, calls = self.game.play(self.state, action)
         self.sheet = self.game.sheet(self.state)
         side = next((before[key] for key in SIDES if key in before), None)
-        if action["do"] == FORFEIT:
+        if action["do"] in BESIDE:
             self.open = self.open and self.sheet.get("thrower") == side
-        if side is None or action["do"] == FORFEIT or action.get("hide") == "last":
+        if side is None or action["do"] in BESIDE or action.get("hide") == "last":
             return None, calls
         number = None
         if not self.open:

@@ -42,8 +42,7 @@ LOOKED = ("no_reading", "balls", "bones")
 def blank(game: Game[Any]) -> Story:
     """Return the story before its first fact."""
     state = game.opening()
-    thrower = game.name in THROWN and game.sheet(state)["thrower"] is not None
-    return Story(state, phase="throw" if thrower else "toss", hide=int(game.name not in THROWN))
+    return Story(state, phase="throw" if game.thrower(state) else "toss", hide=int(game.name not in THROWN))
 
 
 def tell(game: Game[Any], story: Story, fact: Fact) -> Story:
@@ -122,6 +121,7 @@ def _act(game: Game[Any], story: Story, action: Mapping[str, Json], calls: tuple
             return after
         case "guess" | "rehide":  # the hands are open: the commitment stays until it is opened
             return replace(_next_hide(after), phase="hide", commit=story.commit)
+        case "start" | "forfeit" if (throws := game.thrower(story.state)) and game.thrower(state) == throws:
+            return after  # somebody else's: the turn goes on
         case _:
-            thrown = game.name in THROWN and game.sheet(state)["thrower"] is not None
-            return replace(after, phase="throw" if thrown else "toss", strokes=0, waived=())
+            return replace(after, phase="throw" if game.thrower(state) else "toss", strokes=0, waived=())

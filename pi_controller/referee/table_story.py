@@ -48,7 +48,7 @@ def _set(game: Game[Any], story: Story, state: Any, reason: str, t: float) -> St
     elif owed == "second":
         phase = "hit"
     elif game.name in THROWN:
-        phase = "throw" if sheet["thrower"] is not None else "toss"
+        phase = "throw" if game.thrower(state) else "toss"
     elif game.hiders(state) is not None:
         phase = "hide"
     settled = story.phase in ("show", "over") or bool(story.hits and phase != "hit")

@@ -23,7 +23,7 @@ RIVERS: Mapping[str, str] = {
     "south": mark("south"),
     "west": mark("west"),
 }
-DIRECTIONS: Mapping[str, str] = {"sunwise": mark("sunwise"), "against": mark("against the sun")}
+DIRECTIONS: Mapping[str, str] = {"clockwise": mark("clockwise"), "counterclockwise": mark("counterclockwise")}
 ROLES: Mapping[str, tuple[str, str]] = {
     "ojibwe": (mark("hides"), mark("shoots")),
     "slahal": (mark("hides"), mark("guesses")),
@@ -74,9 +74,8 @@ def sentence(view: View, language: str = "en") -> str:
             return text("{hider} hides, {guesser} guesses").format(**_teams(view, sheet["hiding"], "guesser"))
         case "plum_stone" if sheet["thrower"] is None:
             return text("Lots are drawn for the first throw")
-        case "patol" if sheet["thrower"] is None:
-            waiting = next(horse["player"] for horse in sheet["horses"] if horse["river"] is None)
-            return text("{player} chooses a river and a direction").format(player=_name(view, waiting))
+        case "patol" if starter := starts_next(sheet):
+            return text("{player} chooses a river and a direction").format(player=_name(view, starter))
         case _ if view.strokes:
             return text("{player} has thrown: what shows?").format(player=_name(view, sheet["thrower"]))
         case _:
@@ -116,8 +115,17 @@ def worth(value: int | None, language: str = "en") -> str:
     return "" if value is None else catalogue(language).gettext("The last throw: {value}").format(value=value)
 
 
+def starts_next(sheet: Mapping[str, Any]) -> str | None:
+    """Return the player of Pa-tol whose turn it is and who has not started; None where somebody throws."""
+    left = [horse for horse in sheet["horses"] if not horse["out"]]
+    turn = next((horse for horse in left if sheet["thrower"] in (None, horse["player"])), None)
+    return turn["player"] if turn and turn["river"] is None else None
+
+
 def horse(told: Mapping[str, Any], language: str = "en") -> str:
-    """Return where a horse started, which way it runs and how far it is: `from north, sunwise, 12 notches`."""
+    """Return where a horse started, which way it runs and how far it is: `from north, clockwise, 12 notches`."""
+    if told["out"]:
+        return catalogue(language).gettext("out")
     if told["river"] is None:
         return catalogue(language).gettext("has not started")
     text, plural = catalogue(language).gettext, catalogue(language).ngettext

@@ -45,7 +45,7 @@ class Throwers(TurnPeople):
     def _begin(self, view: View) -> Iterator[float] | None:
         match view.phase:
             case "toss" if self.game.name == "patol":
-                return self._start([(horse["player"], horse["river"]) for horse in view.sheet["horses"]])
+                return self._start([horse["player"] for horse in view.sheet["horses"] if horse["river"] is None])
             case "toss":
                 return self._lot()
             case "throw":
@@ -59,13 +59,16 @@ class Throwers(TurnPeople):
         self.truth.did(0, {"do": "lot", "first": first})
         yield from self._pressing(f"toss_{first.lower()}")
 
-    def _start(self, horses: list[tuple[str, str | None]]) -> Iterator[float]:
+    def _start(self, waiting: list[str]) -> Iterator[float]:
+        """The next player chooses, knowing the throws of all who have had their turn."""
         yield 0.4
-        number = sum(river is not None for _, river in horses)
-        starts = [start(self.seed, player, n) for n, (player, _) in enumerate(horses[: number + 1])]
-        self.truth.did(0, *starts)
+        number = len(self.game.sheet(self.game.opening())["horses"]) - len(waiting)
+        begins = start(self.seed, waiting[0], number)
+        turn = self.truth.turns.get(self._number)
+        before = [action for action in turn.actions if action["do"] != "start"] if turn else []
+        self.truth.did(self._number, *before, begins)
         while True:
-            self._enter(starts[-1])
+            self._enter(begins)
             yield AGAIN_S
 
     def _throw(self, plan: ThrowScript) -> Iterator[float]:

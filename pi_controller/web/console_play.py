@@ -116,7 +116,7 @@ def play(
         return Play("choice", title, _teams(view, do, key, said, replaces))
     if "duel" in dos:
         return Play("choice", title or text("Who guessed the bones?"), _duel(view, text, replaces))
-    if "start" in dos:
+    if "start" in dos and "throw" not in dos:  # who is next to start may wait until their turn
         return Play("choice", title, _starts(legal if not replaces else [again or {}], text, replaces))
     if view.game == "dakota" and (dos & {"hit", "foul"}):
         return _hits(view, "hit" in dos, title, text, replaces)

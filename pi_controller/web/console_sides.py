@@ -88,7 +88,7 @@ def _players(view: View, language: str) -> str:
         name = row["name"] if fish else row["player"]
         role = text("wins") if sheet["winner"] == name else text("throws") if sheet["thrower"] == name else ""
         numbers = [(row["sticks"], text("sticks"))] if fish else [(row["progress"], text("notches"))]
-        out = text("out") if fish and row["out"] else ""
+        out = text("out") if row["out"] else ""
         cards += _card(f"p{i}", drawn(i, str(i)), player_name(view, name), role, numbers, out)
     if fish:
         cards += _card("middle", "", text("bank"), "", [(sheet["bank"], text("sticks"))])

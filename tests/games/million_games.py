@@ -29,7 +29,7 @@ BEGUN: dict[str, list[dict[str, Any]]] = {
     "dakota": [{"do": "toss", "winner": "A"}],
     "plum_stone": [{"do": "lot", "first": "A"}],
     "bageswin": [],
-    "patol": [{"do": "start", "player": player, "river": "north", "direction": "sunwise"} for player in "AB"],
+    "patol": [{"do": "start", "player": player, "river": "north", "direction": "clockwise"} for player in "AB"],
 }
 """What settles who begins."""
 

@@ -65,7 +65,7 @@ def visited(game: Any, games: int) -> list[Any]:
 
 
 def settled(state: Any) -> bool:
-    return not (hasattr(state, "horses") and state.thrower is None)
+    return all(horse.river is not None for horse in getattr(state, "horses", ()))
 
 
 @each_case

@@ -132,5 +132,5 @@ def test_the_drawing():
     bowl.push("throw", moons=2, whites=3)
     assert repr(bowl).startswith("plum_stone: thrower A, value 10\n  pile ")
     patol = start("patol")
-    patol.push("start", player="A", river="east", direction="against")
-    assert "river east, direction against, notch 10" in repr(patol)
+    patol.push("start", player="A", river="east", direction="counterclockwise")
+    assert "river east, direction counterclockwise, notch 10" in repr(patol)

@@ -192,7 +192,7 @@ def plums(a=40, b=60, **changes):
     return {"thrower": "A", "pile": 0, "counters": {"A": a, "B": b}, "value": 1, "winner": None} | changes
 
 
-def patol(a=("north", "sunwise", 12), b=("east", "against", 3), **changes):
+def patol(a=("north", "clockwise", 12), b=("east", "counterclockwise", 3), **changes):
     horses = [
         {"player": player, "river": river, "direction": direction, "progress": progress}
         for player, (river, direction, progress) in zip("AB", (a, b), strict=True)
@@ -241,11 +241,14 @@ STILL = (None, None, 0)
         ("plum_stone", plums(0, 100), "B is not the winner and has 100 of 100"),
         ("plum_stone", plums(winner="A"), "A is the winner and has 40 of 100"),
         ("plum_stone", plums(thrower=None), "nobody throws"),
-        ("patol", patol(("north", "sunwise", 40)), "A is not the winner with 40 of 40"),
+        ("patol", patol(("north", "clockwise", 40)), "A is not the winner with 40 of 40"),
         ("patol", patol(winner="A"), "A is the winner with 12 of 40; the last throw was the winner's"),
-        ("patol", patol(STILL), "horses start in the order of the players; thrower is a player when all have started"),
-        ("patol", patol(b=(None, "against", 3), thrower=None), "B has a river and a direction"),
-        ("patol", patol(b=STILL, thrower=None), "nothing is thrown or won before all have started"),
+        ("patol", patol(STILL), "horses start in the order of the players"),
+        ("patol", patol(STILL, STILL), "nothing is thrown or won before anybody has started; A starts before B does"),
+        ("patol", patol(b=STILL, thrower=None), "thrower is a player once anybody has started, and null before"),
+        ("patol", patol(b=(None, "counterclockwise", 3), thrower=None), "B has a river and a direction"),
+        ("patol", patol(finish="forfeit"), "a forfeit ends the game: winner is who won by it"),
+        ("patol", patol(winner="B", finish="forfeit"), "who is left alone has won by forfeit, and only then"),
     ],
 )  # fmt: skip
 def test_a_table_that_cannot_stand_so(name, sheet, what):
@@ -262,7 +265,7 @@ def test_a_table_that_cannot_stand_so(name, sheet, what):
         ("ojibwe", ojibwe(counters={"A": 2, "B": 18}, pool=0), "double", True),
         ("slahal", slahal(winner="A", finish="time"), "phase", "over"),
         ("bageswin", bageswin(0, 100, winner="B"), "winner", "B"),
-        ("patol", patol(("west", "against", 41), thrower="A", winner="A"), "winner", "A"),
+        ("patol", patol(("west", "counterclockwise", 41), thrower="A", winner="A"), "winner", "A"),
     ],
 )  # fmt: skip
 def test_what_follows_is_worked_out(name, sheet, key, value):

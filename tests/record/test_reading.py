@@ -221,7 +221,7 @@ def test_without_a_known_game_words_are_kept_and_actions_are_not(head):
 def test_a_name_is_the_same_however_its_accents_are_spelt():
     record = read(
         "Game: patol\nOption players: Ká,\u1e02o\n"
-        "start Ka\u0301 north sunwise\nstart B\u0307o south against\nend".encode()
+        "start Ka\u0301 north clockwise\nstart B\u0307o south counterclockwise\nend".encode()
     )
     assert record.faults == []
     assert [move.action["player"] for move in record.moves()] == ["Ká", "\u1e02o"]

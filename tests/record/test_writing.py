@@ -44,7 +44,11 @@ RED = {"woman": 1, "fish": 0, "knives": 2, "buttons": 3}
         ("bageswin", {"do": "double_tap"}, "double_tap"),
         ("plum_stone", {"do": "lot", "first": "B"}, "lot B"),
         ("plum_stone", {"do": "throw", "moons": 2, "whites": 0}, "throw moons 2 whites 0"),
-        ("patol", {"do": "start", "player": "A", "river": "north", "direction": "sunwise"}, "start A north sunwise"),
+        (
+            "patol",
+            {"do": "start", "player": "A", "river": "north", "direction": "clockwise"},
+            "start A north clockwise",
+        ),
         ("patol", {"do": "throw", "marked": 3}, "throw 3"),
     ],
 )
@@ -64,7 +68,7 @@ def test_the_short_form(game, action, line):
     "player", ["true", "7", "-", "->", "[judge]", "a b", 'say "x"', "x;y", "a=b", "\u2028", "🪶", "~", "north"]
 )
 def test_any_name_can_stand_in_a_line(player):
-    action = {"do": "start", "player": player, "river": "north", "direction": "against"}
+    action = {"do": "start", "player": player, "river": "north", "direction": "counterclockwise"}
     line = spoken("patol", action)
     assert said("patol", scan(line)[0]) == action
     assert "\n" not in line

@@ -138,7 +138,7 @@ def test_every_horse_of_a_notch_is_seen_in_its_turn():
     view = play("patol", 1, 0, {"players": ",".join(NAMES)})
     sheet = view.sheet | {
         "horses": [
-            horse | {"river": "east", "direction": "sunwise", "notch": 10, "progress": 0}
+            horse | {"river": "east", "direction": "clockwise", "notch": 10, "progress": 0}
             for horse in view.sheet["horses"]
         ],
         "thrower": NAMES[0],

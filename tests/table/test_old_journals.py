@@ -83,6 +83,8 @@ def as_now(name, state):
     state = {**CHANGED["new"][""], **CHANGED["new"].get(name, {}), **renamed(state)}
     if name == "patol" and {horse["river"] is None for horse in state["horses"]} == {True, False}:
         state["thrower"] = "not all have started"
+    if name == "patol":
+        state["horses"] = [{"out": False, **horse} for horse in state["horses"]]
     return state
 
 

@@ -166,7 +166,7 @@ def test_what_is_refused_changes_nothing(name, memory_journal):
     say(table, lines[0], 0.0)
     before, rows = table.view, list(journal.rows)
     refused = ["found", "missed 3", "hit found", "foul hider no_bead", "answer 2", "fly", "throw 99", "; only", "\x00"]
-    refused += ["throw", "guess", "lot C", "toss A B", "start Nobody north sunwise", "shoot open 9 hit 1 ball 1"]
+    refused += ["throw", "guess", "lot C", "toss A B", "start Nobody north clockwise", "shoot open 9 hit 1 ball 1"]
     for line in refused:
         assert say(table, line, 1.0) not in ("", "so it stands"), line
     assert say(table, "   ", 1.0) == ""

@@ -161,7 +161,7 @@ def plum_stone(page, rig):
 def patol(page, rig):
     """The horses are placed, and one has run."""
     for river in ("north", "east", "south"):
-        touch(page, f"start-{river}-sunwise")
+        touch(page, f"start-{river}-clockwise")
     touch(page, "marked-3")
 
 

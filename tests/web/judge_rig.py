@@ -48,9 +48,10 @@ OTHERS = {
         [{"do": "lot", "first": "B"}, {"do": "throw", "moons": 0, "whites": 1}, {"do": "no_throw"}],
     ),
     "patol": (
-        ["[data-id=start-north-sunwise]", "[data-id=start-south-against]", "[data-id=marked-3]"],
-        [{"do": "start", "player": "Ann", "river": "north", "direction": "sunwise"},
-         {"do": "start", "player": "Bo", "river": "south", "direction": "against"}, {"do": "throw", "marked": 3}],
+        ["[data-id=start-north-clockwise]", "[data-id=start-south-counterclockwise]", "[data-id=marked-3]"],
+        [{"do": "start", "player": "Ann", "river": "north", "direction": "clockwise"},
+         {"do": "start", "player": "Bo", "river": "south", "direction": "counterclockwise"},
+         {"do": "throw", "marked": 3}],
     ),
 }  # fmt: skip
 """What is touched in the other games, and the actions that it is."""

@@ -1,4 +1,4 @@
-"""Pa-tol on the strips: rows A and B are the ring of forty notches from north sunwise, the middle row the last throw.
+"""Pa-tol on the strips: rows A and B are the ring of forty notches from north clockwise, the middle row the last throw.
 
 The four rivers glow faintly where no horse stands. Every horse has a colour and a rhythm of its own, eight beats of
 half a second between bright and dim, so nothing blinks faster than 1 Hz and no colour need be told apart. Horses in one

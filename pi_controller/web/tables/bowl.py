@@ -26,7 +26,7 @@ _PLACES = {
     7: ("top-left", "top", "top-right", "right", "low-right", "low-left", "left"),
     8: ("top-left", "top", "top-right", "right", "low-right", "low", "low-left", "left"),
 }
-"""Where each of so many players sits; the bowl passes to the left, which from above is sunwise."""
+"""Where each of so many players sits; the bowl passes to the left, which from above is clockwise."""
 
 
 def bageswin(view: View, language: str) -> str:

@@ -27,13 +27,13 @@ _STACK, _BEHIND = 4, 2 * RADIUS + 3  # horses in one column, and from one to the
 
 
 def _angle(notch: int) -> float:
-    """Return where a notch is, degrees sunwise from north."""
+    """Return where a notch is, degrees clockwise from north."""
     quarter, within = divmod(notch, _PER_RIVER)
     return 90 * quarter + (_HALF_RIVER + (within - 0.5) * _STEP if within else 0.0)
 
 
 def _at(angle: float, reach: float, aside: float = 0.0) -> tuple[float, float]:
-    """Return (x, y) at `angle` degrees sunwise from north, `reach` from the middle and `aside` along the ring."""
+    """Return (x, y) at `angle` degrees clockwise from north, `reach` from the middle and `aside` along the ring."""
     turn = math.radians(angle)
     return (
         reach * math.sin(turn) + aside * math.cos(turn),
