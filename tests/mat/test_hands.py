@@ -59,8 +59,11 @@ class Cloth:
         return loss + self.crosstalk * beside
 
     def scan(self, hands: dict[int, tuple[float, float]] | None = None, glitch: float = 0.0) -> None:
+        self._scan(self.loss(hands or {}), glitch)
+
+    def _scan(self, loss: np.ndarray, glitch: float = 0.0) -> None:
         self.t += 1 / HZ
-        clean = self.rest + self.drift * self.own * self.t - self.loss(hands or {})
+        clean = self.rest + self.drift * self.own * self.t - loss
         counts = np.rint(clean + self.rng.normal(0, self.noise, (4, 3)))
         counts[1, 1] -= glitch
         if self.stuck is not None:
@@ -70,8 +73,9 @@ class Cloth:
         self.events += self.detector.feed(Touch(self.t, counts.astype(np.int16)))
 
     def wait(self, seconds: float, hands: dict[int, tuple[float, float]] | None = None) -> None:
+        loss = self.loss(hands or {})
         for _ in range(round(seconds * HZ)):
-            self.scan(hands)
+            self._scan(loss)
 
     def pass_under(self, pad: int, *, move: float, dwell: float, strength: float, reach: float = 170.0) -> None:
         n = max(2, round(move * HZ))
