@@ -111,6 +111,7 @@ WORDS: Mapping[str, str] = {
     "people_sessions": mark("signed in {n} times"),
     "role_scorekeeper": mark("scorekeeper"),
     "role_judge": mark("judge"),
+    "role_committee": mark("committee"),
     "role_head": mark("head judge"),
     "help": mark("Help"),
     "help_use": mark("Use the keys"),

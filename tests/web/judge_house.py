@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pi_controller.table.table import Table
 
 PIN = "135790"
-ROLES = {"Sam": "scorekeeper", "Jo": "judge", "Ann": "head"}
+ROLES = {"Sam": "scorekeeper", "Jo": "judge", "Com": "committee", "Ann": "head"}
 
 
 def cheap() -> Pins:
@@ -69,12 +69,13 @@ class Hangs(Notifier):
 class House:
     """One table, played in its own thread from the start. Everybody in `ROLES` has the same PIN."""
 
-    def __init__(self, folder: Path, pins: Pins | None = None, **web: Any) -> None:
+    def __init__(self, folder: Path, pins: Pins | None = None, preset: str = "home", **web: Any) -> None:
         self.clock = Clock()
         wanted = {
             "table": {"journal": folder / "table.sqlite"},
             "teams": {"a": "Big Coulee", "b": "Long Hollow"},
             "board": {"port": "none"},
+            "referee": {"preset": preset},
             "web": {"judges": True, "port": 0, **web},
         }
         self.settings = Settings.model_validate(wanted)

@@ -354,3 +354,42 @@ def test_without_judges_there_is_no_console(server):
         assert web.get("/judge").status_code == 404
         assert web.post("/judge/sign-in", json={"name": "Ann", "pin": PIN}).status_code == 405
         assert web.post("/judge/command", json={}).status_code == 405
+
+
+def test_at_a_tournament_the_committee_decides_a_protest_before_play_goes_on(tmp_path):
+    house = House(tmp_path, preset="tournament")
+    try:
+        with house.signed_in("Jo") as judge, house.signed_in("Com") as committee:
+            assert say(judge, "the-toss", "action", action=TOSS).status_code == 200
+            assert say(judge, "his-sleeve", "protest", by="B", text="his sleeve").status_code == 200
+            assert state(judge)["rulings"] == []
+            told = error(say(judge, "by-judge", "ruling", ruling="denied", reason="no"), 403, "role")
+            assert told["todo"] == "call somebody of the committee"
+            assert state(committee)["rulings"] == ["upheld", "denied"]
+            error(say(committee, "play-on-", "ruling", ruling="play_on", reason="later"), 409, "illegal")
+            error(say(committee, "a-hit-of", "action", action={"do": "hit", "found": True}), 403, "role")
+            assert house.table.view.held
+            assert say(committee, "decided-", "ruling", ruling="denied", reason="nobody saw it").status_code == 200
+            assert not house.table.view.held
+    finally:
+        house.close()
+
+
+def test_at_home_a_judge_rules_and_play_may_go_on_before(house):
+    with house.signed_in("Jo") as judge:
+        assert say(judge, "the-toss", "action", action=TOSS).status_code == 200
+        assert say(judge, "his-sleeve", "protest", by="B").status_code == 200
+        assert state(judge)["rulings"] == ["upheld", "denied", "play_on"]
+        assert say(judge, "play-on-", "ruling", ruling="play_on", reason="later").status_code == 200
+
+
+def test_a_game_is_closed_by_whoever_may(house):
+    closing = {"by": "B", "cause": "no_show", "reason": "called three times"}
+    with house.signed_in("Sam") as scorekeeper, house.signed_in("Com") as committee:
+        error(say(scorekeeper, "by-score", "close", **closing), 403, "role")
+        error(say(committee, "nobody--", "close", **{**closing, "by": "C"}), 400, "invalid")
+        assert [one["label"] for one in state(committee)["sides"]] == ["Big Coulee", "Long Hollow"]
+        assert say(committee, "closed--", "close", **closing).status_code == 200
+        assert (house.table.view.phase, house.table.view.winner) == ("over", "A")
+        assert state(committee)["sides"] == []
+        assert state(committee)["log"][-2]["text"] == "Long Hollow were not there when called: called three times"
