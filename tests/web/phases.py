@@ -9,7 +9,7 @@ from played import play
 
 from pi_controller.mat.events import SensorFault
 from pi_controller.referee.opening import commitment
-from pi_controller.table.view import Asked, Hit, Opening, View
+from pi_controller.table.view import Asked, Hit, Notice, Opening, View
 
 NONCE = bytes(range(32))
 SEAL = commitment("dakota", 7, 4, NONCE)
@@ -71,6 +71,10 @@ PHASES: dict[str, View] = {
     ),
     "point": _dakota(situation="sahdogan", calls=("sahdogan",), long={"A": 12, "B": 8}, middle=0, protest="A"),
     "asked": _dakota(question=Asked("passes_unsure", ("foul", "play_on", "hide_again"), (1, 2, 3, 4)), limit=None),
+    "unasked": _dakota(
+        question=Asked("no_reading", ("play_on", "hide_again"), (), unasked="hide_again", until=1027.0), stood=1007.0
+    ),
+    "noticed": _dakota(phase="show", notice=Notice("nobody_hid"), commit=None, limit=None),
     "held": _dakota(protest="B", held=True, sensors=False),
     "wide": _dakota(teams={"A": "W" * 40, "B": "日本" * 20}, calls=("paguga", "eyeya_obojun", "game")),
     "foul": _dakota(phase="hide", foul="pad_skipped", calls=("foul",), commit=None, link=False, limit=None),
