@@ -12,6 +12,7 @@ a journal of version 1.
 """
 
 import argparse
+import multiprocessing
 import os
 import random
 import re
@@ -46,6 +47,14 @@ port = "{device}"
 [web]
 enabled = false
 """
+SERVED = """
+import sys
+from multiprocessing.connection import Connection
+from pathlib import Path
+from pi_controller.sim.elsewhere import serve
+serve(Path(sys.argv[1]), Connection(1))
+"""
+"""The table's turns come and go on its standard output, where `read` looks for what it has shown."""
 WRITER = """
 import os, sys
 from contextlib import suppress
@@ -271,16 +280,14 @@ class Traced(Elsewhere):
         self._log = log
 
     def start(self):
-        self._process = subprocess.Popen(
-            under_strace(self._log, [sys.executable, "-m", "pi_controller.sim.elsewhere", str(self._settings)]),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
+        self._turns, theirs = multiprocessing.Pipe()
+        command = [sys.executable, "-c", SERVED, str(self._settings)]
+        self._strace = subprocess.Popen(under_strace(self._log, command), stdout=theirs.fileno())
+        theirs.close()
 
     def close(self):
-        self._process.stdin.close()
-        self._process.wait()
-        self._process.stdout.close()
+        self._turns.close()
+        self._strace.wait()
 
 
 def traced_daemon(folder, seed, ticks=6000):
