@@ -117,7 +117,7 @@ _ALL = (
         mark("Game"),
         "",
         "",
-        mark("The last short stick that was needed is won. The teams shake hands."),
+        mark("The game is won: by the last short stick that was needed, or by forfeit. The teams shake hands."),
         mark("chapter 2"),
     ),
 )
@@ -163,7 +163,7 @@ _OJIBWE = (
     Word(
         "game",
         mark("Game"),
-        meaning=mark("The last short stick that was needed is won, and with it the whole game."),
+        meaning=mark("The whole game is won: by the last short stick that was needed, or by forfeit."),
         source=mark("DGR-13, rule 29"),
     ),
 )
@@ -208,6 +208,11 @@ GAME_WORDS: Mapping[str, Mapping[str, Word]] = {
     "patol": {word.call: word for word in _PATOL},
 }
 """The words of each game that calls any, from Mille Lacs DGR-13, the Lahal rules and Fletcher's Indian Hazard Games."""
+_OF_NO_SOURCE = {
+    "forfeit": Word("forfeit", mark("Forfeit"), meaning=mark("One side withdraws, does not come or is disqualified.")),
+    "game": Word("game", mark("Game"), meaning=mark("The game is won.")),
+}
+"""Words that are called in every game, where the game's own source has them not."""
 
 _GAMES = {
     "dakota": "Hampa Apena",
@@ -251,7 +256,7 @@ def credit(game: str, language: str = "en") -> str:
 
 def word(call: str, language: str = "en", game: str = "dakota") -> Word:
     """Return the word for a call of `game`'s score sheet in `language`; one not known is shown as it is written."""
-    known = GAME_WORDS.get(game, {}).get(call)
+    known = GAME_WORDS.get(game, {}).get(call) or _OF_NO_SOURCE.get(call)
     if known is None:
         return Word(call, plain(call))
     text = catalogue(language).gettext
@@ -260,7 +265,7 @@ def word(call: str, language: str = "en", game: str = "dakota") -> Word:
         shown=known.shown if known.sounds else text(known.shown),  # Dakota words are Dakota in every language
         literal=text(known.literal) if known.literal else "",
         meaning=text(known.meaning),
-        source=text(known.source),
+        source=text(known.source) if known.source else "",
         note=text(known.note) if known.note else "",
     )
 

@@ -49,11 +49,26 @@ def view_of(name: str, sheet: dict[str, Any], calls: tuple[str, ...] = (), **cha
     return View(**(told | changed))
 
 
-def play(name: str, seed: int, actions: int, settings: dict[str, Any] | None = None, **changed: Any) -> View:
-    """Return the view after `actions` legal actions, or fewer when the game is over before."""
+def play(
+    name: str,
+    seed: int,
+    actions: int,
+    settings: dict[str, Any] | None = None,
+    leaves: int | None = None,
+    **changed: Any,
+) -> View:
+    """Return the view after `actions` legal actions, or fewer when the game is over before.
+
+    After `leaves` of them somebody who is still in the game forfeits it.
+    """
     game, chance = registry.game(name, settings or {}), random.Random(seed)
     state, calls = game.opening(), ()
-    for _ in range(actions):
+    for n in range(actions):
+        if n == leaves and not game.over(state):
+            sheet = game.sheet(state)
+            rows = sheet.get("players") or sheet.get("horses") or ({"name": "A"}, {"name": "B"})
+            left = [row.get("name") or row["player"] for row in rows if not row.get("out")]
+            state, calls = game.play(state, {"do": "forfeit", "by": chance.choice(left)})
         legal = game.legal_actions(state)
         if name == "slahal":  # else most games end at once by the clock or the king
             legal = tuple(one for one in legal if one["do"] in {"duel", "guess"}) if chance.random() < 0.98 else legal
@@ -68,4 +83,5 @@ def views(draw: st.DrawFn, games: tuple[str, ...] = GAMES) -> View:
     """Return views of random games, long and short."""
     name = draw(st.sampled_from(games))
     seed, actions = draw(st.integers(0, 2**32)), draw(st.one_of(st.integers(0, 30), st.integers(0, 300)))
-    return play(name, seed, actions, draw(st.sampled_from(SETTINGS[name])))
+    leaves = draw(st.one_of(st.none(), st.none(), st.integers(0, max(0, actions - 1))))
+    return play(name, seed, actions, draw(st.sampled_from(SETTINGS[name])), leaves)

@@ -116,7 +116,7 @@ def test_the_terminal_draws_the_counters():
 
 
 def test_the_terminal_draws_the_ring_as_four_times_ten_notches():
-    said = render_text(play("patol", 1, 8, {"players": ",".join(NAMES)})).splitlines()
+    said = render_text(play("patol", 1, 40, {"players": ",".join(NAMES)})).splitlines()
     quarters = [line for line in said if line.startswith(("  north", "  east", "  south", "  west"))]
     assert [len(line.split()[1:]) for line in quarters] == [10, 10, 10, 10]
     standing = "".join("".join(line.split()[1:]) for line in quarters)

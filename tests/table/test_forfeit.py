@@ -21,15 +21,24 @@ from pi_controller.table.table import Table, journalled_game
 from pi_controller.table.view import View
 
 TEAMS = {"A": "Red", "B": "Blå"}
-OPTIONS = {"dakota": {}, "slahal": {"rehide": "hide_again"}, "plum_stone": {}, "bageswin": {}}
+OPTIONS = {
+    "dakota": {},
+    "slahal": {"rehide": "hide_again"},
+    "plum_stone": {},
+    "bageswin": {},
+    "patol": {},
+    "ojibwe": {},
+}
 FIRST = {
     "dakota": ["toss A", "hit missed", "hit found", "hit missed"],
+    "patol": ["start A north clockwise", "3", "1", "start B south sunwise", "3"],
+    "ojibwe": ["toss A", "shoot open - hit 1 ball 2", "shoot open 2 hit - ball 2"],
     "plum_stone": ["lot A", "throw moons 0 whites 0", "throw moons 2 whites 0", "throw moons 0 whites 0"],
     "bageswin": ["f", "fw", "w"],
     "slahal": ["duel A yes B no", "guess left inside mirror=false", "rehide", "guess left right mirror"],
 }
 """Lines of a game that is in the middle of a hide or turn when B leaves."""
-TURNS = {"dakota": 2, "slahal": 2, "plum_stone": 2, "bageswin": 2}
+TURNS = {"dakota": 2, "slahal": 2, "plum_stone": 2, "bageswin": 2, "patol": 2, "ojibwe": 2}
 
 
 @pytest.fixture(params=sorted(OPTIONS))

@@ -48,8 +48,9 @@ OTHERS = {
         [{"do": "lot", "first": "B"}, {"do": "throw", "moons": 0, "whites": 1}, {"do": "no_throw"}],
     ),
     "patol": (
-        ["[data-id=start-north-clockwise]", "[data-id=start-south-counterclockwise]", "[data-id=marked-3]"],
-        [{"do": "start", "player": "Ann", "river": "north", "direction": "clockwise"},
+        ["[data-id=start-north-clockwise]", "[data-id=marked-1]", "[data-id=start-south-counterclockwise]",
+         "[data-id=marked-3]"],
+        [{"do": "start", "player": "Ann", "river": "north", "direction": "clockwise"}, {"do": "throw", "marked": 1},
          {"do": "start", "player": "Bo", "river": "south", "direction": "counterclockwise"},
          {"do": "throw", "marked": 3}],
     ),
