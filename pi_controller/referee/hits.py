@@ -55,6 +55,8 @@ def struck(turn: Turn, event: Strike, taken: str) -> int | None:
             turn.notice("touch_passed_over", pads)
             return None
         about = "doubtful"
+    elif story.link and story.deaf and turn.settings.mode("touch") != "off":
+        about = "beside_dead"  # a stroke on a pad that feels none is felt on the others
     elif others:
         counts = _of_several(turn, pads)
         if counts is not None:

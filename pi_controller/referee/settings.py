@@ -103,6 +103,7 @@ UNASKED: Mapping[str, Unasked] = {
     "same_pad": Unasked(("none",), (), "a second hit on a pad already hit"),
     "opened_pad": Unasked(("none",), (), "ojibwe: a stroke on a pad that was opened"),
     "disc_dead": Unasked(("play_on",), (), "strokes on a pad are not felt while a hit is owed"),
+    "beside_dead": Unasked(("none",), (), "a stroke was felt while strokes on another pad are not"),
     "link_gap": Unasked(("none",), ("play_on",), "the mat was not heard while a hit was owed"),
     "early_hit": Unasked(("play_on",), ("hide_again",), "a stroke before the bead was seen to lie well"),
     "bead_moved": Unasked(("play_on",), ("hide_again", "foul"), "the bead lies elsewhere than at ready"),

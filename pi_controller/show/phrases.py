@@ -39,6 +39,7 @@ QUESTIONS: Mapping[str, str] = {
     "two_struck": mark("More than one pad was touched. Which was first?"),
     "several_struck": mark("Shook at once: something may have fallen on the mat. Was it a hit?"),
     "disc_dead": mark("Strokes there are not felt. Which pad was hit?"),
+    "beside_dead": mark("A stroke was felt there, but strokes on another pad are not. Which pad was hit?"),
     "doubtful": mark("Touched faintly, or with a hand there. Was it a hit?"),
     "same_pad": mark("The second hit touched the pad of the first. Which pad counts?"),
     "early_hit": mark("A pad was hit too early. Play on?"),

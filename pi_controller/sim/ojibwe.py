@@ -289,8 +289,8 @@ class OjibwePeople(TurnPeople):
                 return "yes" if plan.ball in asked.pads else "no"
             case "ball":
                 return str(plan.ball)
-            case "two_struck" | "doubtful" | "link_gap" | "opened_pad":
+            case "two_struck" | "doubtful" | "link_gap" | "opened_pad" | "several_struck" | "beside_dead" | "disc_dead":
                 at = self._struck is not None and self._struck[0] == view.hide
-                return one_of(asked.choices, str(plan.hit.pad) if at else "none")
+                return one_of(asked.choices, str(plan.hit.pad) if at else "none", "play_on")
             case _:
                 return asked.choices[0]

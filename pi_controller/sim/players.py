@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pi_controller.sim.world import World
     from pi_controller.table.view import Asked, View
 
-ABOUT_A_PAD = ("two_struck", "doubtful", "link_gap", "same_pad")
+ABOUT_A_PAD = ("two_struck", "several_struck", "doubtful", "beside_dead", "link_gap", "same_pad")
 ABOUT_THE_BEAD = ("bead_moved", "no_reading")
 
 
@@ -183,6 +183,8 @@ class Players(People):
             answer = "none" if pad is None else str(pad)
         elif asked.about == "found":
             answer = "found" if pad is not None and pad == self.truth.hides[view.hide].place else "missed"
+        elif asked.about == "disc_dead":
+            answer = "play_on" if pad is None else str(pad)
         elif asked.about in ABOUT_THE_BEAD:
             answer = "play_on"
         elif asked.about == "passes_unsure":

@@ -111,6 +111,7 @@ class AnswersSection(Section):
     same_pad: str = _unasked("same_pad")
     opened_pad: str = _unasked("opened_pad")
     disc_dead: str = _unasked("disc_dead")
+    beside_dead: str = _unasked("beside_dead")
     link_gap: str = _unasked("link_gap")
     early_hit: str = _unasked("early_hit")
     bead_moved: str = _unasked("bead_moved")

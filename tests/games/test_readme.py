@@ -21,7 +21,7 @@ def test_the_score_sheet_example_is_what_it_says():
 
 
 def test_the_options_table_is_the_options():
-    section = PAGE.split("## `dakota`")[1].split("\n## ")[0]
+    section = PAGE.split("## `dakota`")[1].split("| word |")[0]
     rows = [
         tuple(cell.strip() for cell in row.split("|")[1:-1]) for row in re.findall(r"^\|.*\|$", section, re.MULTILINE)
     ]

@@ -50,6 +50,7 @@ ABOUTS = [
     "actual",
     "several_struck",
     "disc_dead",
+    "beside_dead",
     "puzzled",
     "time",
 ]

@@ -384,4 +384,4 @@ def test_the_verb(tmp_path, capsys):
     judges("add", "Jo", status=2)
     judges("crown", status=2)
     assert judges("list") == "Head judge: head\n"
-    assert set(ROLES) == {"scorekeeper", "judge", "head"}
+    assert set(ROLES) == {"scorekeeper", "judge", "committee", "head"}
