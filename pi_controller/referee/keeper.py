@@ -280,6 +280,9 @@ class Keeper(ABC):
         """Add what the mat's last reading says to the story as it is now."""
         if turn.sealed is None:
             turn.void("the mat no longer knows where the bead lies")
+        if turn.story.held:  # what lies there is looked at anew when play goes on
+            self._senses.wait(turn.story, turn.t)
+            return turn.facts
         asked = turn.story.question
         if asked is not None and (why := self._learned(turn, asked)):
             turn.add(Withdrawn(turn.t, asked.about, why))
