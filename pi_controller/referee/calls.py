@@ -24,8 +24,8 @@ def act(turn: Turn, call: JudgeAction) -> None:
         turn.add(Shown(turn.t))
     unhit = story.phase in ("hide", "check", "hit") and not story.hits
     turn.play(action, "judge")
-    changed = turn.game.sheet(turn.story.state) != turn.game.sheet(story.state)
-    if action.get("do") == "foul" and action.get("hide") == "last" and unhit and changed:
+    settled_anew = turn.story.phase != "over" and turn.game.sheet(turn.story.state) != turn.game.sheet(story.state)
+    if action.get("do") == "foul" and action.get("hide") == "last" and unhit and settled_anew:
         turn.hide_again("the last hide was settled anew")
 
 

@@ -147,6 +147,18 @@ def test_a_question_stops_the_time():
     assert seat.tick(520.0)
 
 
+def test_a_foul_in_the_hide_just_settled_can_end_the_game_while_the_next_is_hidden():
+    seat = Seat(points=1)
+    seat(Button(0, "toss_a"))
+    for _ in range(12):
+        seat(JudgeAction(1, {"do": "hit", "found": False}))
+    seat(JudgeAction(2, {"do": "hit", "found": True}))
+    seat.hide(2, t=10.0)
+    facts = seat(JudgeAction(20, {"do": "foul", "by": "hitter", "kind": "outside_help", "hide": "last"}))
+    assert not [fact for fact in facts if isinstance(fact, HideAgain)]
+    assert (seat.story.phase, seat.story.state.winner) == ("over", "A")
+
+
 @pytest.mark.parametrize("mode", ["ask", "off"])
 def test_the_time_put_to_the_judge_or_left_alone(mode):
     seat = Seat(RefereeSettings(hit_seconds=30, fouls={"time": mode}))
