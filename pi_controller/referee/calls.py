@@ -25,7 +25,8 @@ def act(turn: Turn, call: JudgeAction) -> None:
     unhit = story.phase in ("hide", "check", "hit") and not story.hits
     turn.play(action, "judge")
     changed = turn.game.sheet(turn.story.state) != turn.game.sheet(story.state)
-    if action.get("do") == "foul" and action.get("hide") == "last" and unhit and changed:
+    goes_on = turn.story.phase != "over"
+    if action.get("do") == "foul" and action.get("hide") == "last" and unhit and changed and goes_on:
         turn.hide_again("the last hide was settled anew")
 
 
