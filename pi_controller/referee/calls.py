@@ -24,8 +24,9 @@ def act(turn: Turn, call: JudgeAction) -> None:
         turn.add(Shown(turn.t))
     unhit = story.phase in ("hide", "check", "hit") and not story.hits
     turn.play(action, "judge")
-    settled_anew = turn.story.phase != "over" and turn.game.sheet(turn.story.state) != turn.game.sheet(story.state)
-    if action.get("do") == "foul" and action.get("hide") == "last" and unhit and settled_anew:
+    changed = turn.game.sheet(turn.story.state) != turn.game.sheet(story.state)
+    goes_on = turn.story.phase != "over"
+    if action.get("do") == "foul" and action.get("hide") == "last" and unhit and changed and goes_on:
         turn.hide_again("the last hide was settled anew")
 
 

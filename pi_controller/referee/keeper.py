@@ -277,19 +277,17 @@ class Keeper(ABC):
         return Turn(self.game, self.settings, self._random_bytes, senses=self._senses, story=story, t=t)
 
     def _finish(self, turn: Turn) -> list[Fact]:
-        """Add what the mat's last reading says to the story as it is now."""
+        """Add what the mat's last reading says to the story as it is now, unless play stands or goes on without it."""
         if turn.sealed is None:
             turn.void("the mat no longer knows where the bead lies")
-        if turn.story.held:  # what lies there is looked at anew when play goes on
-            self._senses.wait(turn.story, turn.t)
-            return turn.facts
-        asked = turn.story.question
-        if asked is not None and (why := self._learned(turn, asked)):
-            turn.add(Withdrawn(turn.t, asked.about, why))
-        phase = None
-        while turn.story.question is None and turn.story.phase != phase:
-            phase = turn.story.phase  # what is seen may bring another one, in which it says more
-            self._look(turn)
+        if turn.story.sensors and not turn.story.held:
+            asked = turn.story.question
+            if asked is not None and (why := self._learned(turn, asked)):
+                turn.add(Withdrawn(turn.t, asked.about, why))
+            phase = None
+            while turn.story.question is None and turn.story.phase != phase:
+                phase = turn.story.phase  # what is seen may bring another one, in which it says more
+                self._look(turn)
         self._senses.wait(turn.story, turn.t)
         return turn.facts
 

@@ -208,6 +208,7 @@ class Hands:
         self.rng = rng
         self.game = game
         self.now = 0.0
+        self.lies = ()
         self.without = without
         self.calls = [tag for tag in tags(JudgeCall) if tag not in without]
 
@@ -236,6 +237,8 @@ class Hands:
         judge = self.rng.random() < 0.15 or self.game.over(story.state)
         if story.held and "ruling" not in self.without:
             return [Input(JudgeRuling(self.later(1, 9), self.rng.choice(("upheld", "denied", "play_on")), "seen"))]
+        if story.question is not None and self.rng.random() < 0.3:
+            return [Input(event) for event in self.cleared(story)]
         if story.question is not None:
             return [Input(JudgeAnswer(self.later(0.5, 9), self.rng.choice(story.question.choices)))]
         if story.phase == "over":
@@ -249,11 +252,22 @@ class Hands:
         events = [Link(self.later(0.1, 1), up=True)] if story.link is False else []
         return [Input(event) for event in events + players(self, story)]
 
+    def cleared(self, story):
+        """Return what may say more about what is asked: hands out, the board back, sensors well, all as it lay."""
+        every = [HandOut(self.now, pad) for pad in PADS] + [Link(self.now, up=True), Sensors(self.now)]
+        some = [event for event in every if self.rng.random() < 0.7]
+        some += [Beads(self.now, self.lies)] if self.rng.random() < 0.8 else players(self, story)
+        return [msgspec.structs.replace(event, t=self.later(0.1, 1)) for event in some]
+
     def place(self):
         return self.rng.choice(PADS)
 
     def beads_of(self):
         """Return what lies on the mat: one bead, four balls with a marked one, or bones, mostly as it should."""
+        self.lies = self._beads()
+        return self.lies
+
+    def _beads(self):
         rng = self.rng
         if rng.random() < 0.15:
             return tuple(Bead(rng.choice((None, *PADS)), rng.random() < 0.5) for _ in range(rng.randint(0, 4)))
