@@ -8,6 +8,7 @@ from pi_controller import run
 from pi_controller.errors import SettingsError
 from pi_controller.games import registry
 from pi_controller.games.chances import ChancesError
+from pi_controller.referee.settings import TOURNAMENT
 from pi_controller.sim import demo
 from pi_controller.table import check_settings
 from pi_controller.table.settings import Settings, load
@@ -112,11 +113,12 @@ def test_a_fault_under_a_former_name_has_its_line(write, text, said):
 
 
 @pytest.mark.parametrize("key", ["chances", "odds"])
-def test_no_chances_are_shown_at_a_tournament(write, key):
-    path = write(f'[web]\nport = 0\n{key} = true\n[referee]\npreset = "tournament"\n')
+@pytest.mark.parametrize("preset", TOURNAMENT)
+def test_no_chances_are_shown_at_a_tournament(write, key, preset):
+    path = write(f'[web]\nport = 0\n{key} = true\n[referee]\npreset = "{preset}"\n')
     with pytest.raises(SettingsError) as caught:
         load(path)
-    assert caught.value.what == f'{path}:3: [web] {key}: must be false where [referee] preset is "tournament"'
+    assert caught.value.what == f'{path}:3: [web] {key}: must be false where [referee] preset is "{preset}"'
 
 
 @pytest.mark.parametrize("preset", ["home", "demo"])

@@ -72,7 +72,7 @@ def undo(turn: Turn, call: JudgeUndo) -> None:
     story = turn.story
     if not story.mark:
         raise IllegalActionError("there is nothing to take back")
-    turn.add(Undone(turn.t, story.mark, "judge", call.reason, story.collecting, story.mark_waited))
+    turn.add(Undone(turn.t, story.mark, "judge", call.reason, story.collecting, story.mark_waited, story.called))
 
 
 def hide_again(turn: Turn, call: JudgeHideAgain) -> None:

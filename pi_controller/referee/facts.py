@@ -256,7 +256,8 @@ class Undone(msgspec.Struct, frozen=True, tag_field="kind", tag="undone", omit_d
     """The facts of batch `batch` and all after it no longer count. They stay in the journal.
 
     What the link did still counts. `hide` is the last hide whose hand passes were taken back with them, `waited` what
-    the clock showed when that batch came and now shows again, seconds (in older journals None: it runs on).
+    the clock showed when that batch came and now shows again, seconds (in older journals None: it runs on). `waives`
+    is the foul that the mat or the clock had called in it: it does not apply in this hide, or it would come again.
     """
 
     t: float
@@ -265,6 +266,7 @@ class Undone(msgspec.Struct, frozen=True, tag_field="kind", tag="undone", omit_d
     reason: str = ""
     hide: int = 0
     waited: float | None = None
+    waives: str = ""
 
 
 Fact = (

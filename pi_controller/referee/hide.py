@@ -91,6 +91,8 @@ def look(turn: Turn) -> None:
     kind = bead_foul(reading)
     if turn.senses.place is not None:
         turn.seal(turn.senses.place)
+    elif kind in story.waived:  # the judge took it back: there is no seal, for the mat does not see the bead
+        turn.add(ByEye(turn.t))
     elif kind is None or turn.settings.mode(kind) == "off":
         no_reading(turn)
     else:

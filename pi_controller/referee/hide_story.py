@@ -72,8 +72,9 @@ def _tell(game: Game[Any], story: Story, fact: Fact) -> Story:
             gap = up and (story.link is None or (story.link and bool(why or story.passes)))
             missed = story.collecting if gap and story.phase in ("hide", "check", "show") else 0
             return replace(story, link=up, link_why="" if up else why, doubt=max(story.doubt, missed))
-        case Undone(hide=hide, reason=reason):
-            return replace(story, doubt=max(story.doubt, hide), by_hand=True, note=reason)
+        case Undone(hide=hide, reason=reason, waives=waives):
+            waived = (*story.waived, *_settled_with(waives)) if waives else story.waived
+            return replace(story, doubt=max(story.doubt, hide), by_hand=True, waived=waived, note=reason)
         case _:
             return story
 
@@ -104,10 +105,14 @@ def _answered(story: Story, answer: str) -> Story:
     asked, story = story.question, replace(story, question=None)
     if asked is None or answer != "play_on":
         return story
-    # one answer about the passes settles them all
-    waived = PASS_FOULS if asked.foul in PASS_FOULS else (asked.foul or asked.about,)
+    waived = _settled_with(asked.foul or asked.about)
     looked = story.phase == "check" and (asked.about == "no_reading" or asked.foul in BEAD_FOULS)
     return replace(story, waived=(*story.waived, *waived), phase="hit" if looked else story.phase)
+
+
+def _settled_with(foul: str) -> tuple[str, ...]:
+    """Return what no longer applies where the judge lets `foul` pass: one word about the passes settles them all."""
+    return PASS_FOULS if foul in PASS_FOULS else (foul,)
 
 
 def _act(game: Game[Any], story: Story, action: Mapping[str, Json], calls: tuple[str, ...]) -> Story:
@@ -128,7 +133,9 @@ def _act(game: Game[Any], story: Story, action: Mapping[str, Json], calls: tuple
             return replace(story, phase="over") if over else story
         return replace(story, phase="over" if over else "show", foul=foul)
     if do == "hit":
-        story = replace(story, hits=(*story.hits, Hit(action.get("pad"), bool(action.get("found")))))
+        waived = tuple(each for each in story.waived if each != "time")  # each hit has its own
+        hits = (*story.hits, Hit(action.get("pad"), bool(action.get("found"))))
+        story = replace(story, hits=hits, waived=waived)
     elif sheet == before:
         return story  # a warning
     elif kind == "time" and owed == "second":

@@ -188,5 +188,7 @@ class History(Timeline[Story]):
         """
         if not isinstance(event, JudgeReplace):
             return decide(self.now, event)
-        undo = decide(replace(self.now, mark=self.replaced), JudgeUndo(event.t, event.reason))
+        mark = self.replaced
+        called = self.now.called if mark == self.now.mark else ""
+        undo = decide(replace(self.now, mark=mark, called=called), JudgeUndo(event.t, event.reason))
         return undo + decide(self.after(undo), JudgeAction(event.t, event.action))

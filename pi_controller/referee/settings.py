@@ -15,22 +15,28 @@ if TYPE_CHECKING:
 Mode = Literal["automatic", "ask", "off"]
 Beads = Literal["mat", "judge"]
 """Who says where the bead lies: the mat's magnetometers, or the judge after each hit."""
-Preset = Literal["home", "tournament", "demo"]
+Preset = Literal["home", "tournament", "umpired", "demo"]
 PRESETS: Mapping[Preset, str] = {
     "home": "what the mat is sure of is called, what it is not goes to whoever judges",
-    "tournament": "a judge sits at the game: no foul costs a stick before the judge has said so",
+    "tournament": "fouls as at home; protests are decided before play goes on, and only the committee closes a game",
+    "umpired": "a tournament with a judge at each game: no foul costs a stick before the judge has said so",
     "demo": "visitors are not stopped: slips are passed over, only what cannot be played on is called",
 }
 """What a table is set up for, in a line each; `Sensed` has what that makes of every foul."""
+TOURNAMENT: tuple[Preset, ...] = ("tournament", "umpired")
+"""Those under the rules of a tournament (chapters 2 and 12)."""
 PASS_FOULS = ("pad_skipped", "pad_twice")
 BEAD_FOULS = ("no_bead", "two_beads", "bead_off_mat")
 
 
 class Sensed(NamedTuple):
-    """How something the mat or the clock notices is treated in each preset, and what that means in a line."""
+    """How something the mat or the clock notices is treated in each preset, and what that means in a line.
+
+    At a tournament as at home.
+    """
 
     home: Mode
-    tournament: Mode
+    umpired: Mode
     demo: Mode
     about: str
 
@@ -125,9 +131,13 @@ UNASKED: Mapping[str, Unasked] = {
 """Every question that the mat or the table asks. At home and at a tournament each waits for whoever judges."""
 
 
+def _mode(kind: str, preset: Preset) -> Mode:
+    return getattr(SENSED[kind], "home" if preset == "tournament" else preset)
+
+
 def preset_modes(preset: Preset) -> dict[str, Mode]:
     """Return how `preset` treats each of `SENSED_FOULS`."""
-    return {kind: getattr(sensed, preset) for kind, sensed in SENSED.items()}
+    return {kind: _mode(kind, preset) for kind in SENSED}
 
 
 @dataclass(frozen=True)
@@ -178,7 +188,7 @@ class RefereeSettings:
 
     def mode(self, kind: str) -> Mode:
         """Return how the foul `kind` is treated."""
-        return self.fouls.get(kind) or getattr(SENSED[kind], self.preset)
+        return self.fouls.get(kind) or _mode(kind, self.preset)
 
     def unasked(self, about: str, choices: Sequence[str]) -> str | None:
         """Return the answer to the question `about` where nobody gives one of its `choices`; None: it waits.
@@ -192,7 +202,7 @@ class RefereeSettings:
     @property
     def rulings(self) -> tuple[Ruling, ...]:
         """What can be ruled on a protest: at a tournament it is decided before play goes on (chapter 12)."""
-        return tuple(one for one in get_args(Ruling) if one != "play_on" or self.preset != "tournament")
+        return tuple(one for one in get_args(Ruling) if one != "play_on" or self.preset not in TOURNAMENT)
 
 
 def preset_answers(preset: Preset) -> dict[str, str]:

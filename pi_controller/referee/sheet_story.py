@@ -73,8 +73,9 @@ def tell(game: Game[Any], story: Story, fact: Fact) -> Story:
             return replace(_next_hide(story), phase="hide")
         case LinkSeen(up=up, why=why):
             return replace(story, link=up, link_why="" if up else why)
-        case Undone(reason=reason):
-            return replace(story, by_hand=True, note=reason)
+        case Undone(reason=reason, waives=waives):
+            waived = (*story.waived, waives) if waives else story.waived
+            return replace(story, by_hand=True, waived=waived, note=reason)
         case _:
             return story
 

@@ -31,6 +31,7 @@ from pi_controller.referee.facts import (
     Undone,
     Withdrawn,
 )
+from pi_controller.referee.settings import SENSED
 from pi_controller.referee.story import HAMPA_APENA, Clock, Story
 
 if TYPE_CHECKING:
@@ -79,11 +80,19 @@ def tell_batch(game: Game[Any], story: Story, batch: int, facts: Iterable[Fact])
         by_judge = isinstance(fact, HideAgain) and fact.by == "judge"
         if isinstance(fact, Done | Answer | Lifted | StateSet) or by_judge or story.strokes > before.strokes:
             waited = before.mark_waited if before.mark == batch else before.waiting.shown(fact.t)
-            story = replace(story, mark=batch, mark_waited=waited)
+            story = replace(story, mark=batch, mark_waited=waited, called=_called(before, fact))
         if isinstance(fact, Undone) or _decided_by(story) != _decided_by(before):
             story = replace(story, stand=batch)
         story = replace(story, last_t=fact.t, **_clocks(before, story, fact))
     return story
+
+
+def _called(before: Story, fact: Fact) -> str:
+    """Return the foul that the mat or the clock calls by `fact`, "" for none."""
+    if not isinstance(fact, Done) or fact.by == "judge":
+        return ""
+    do = str(fact.action.get("do"))
+    return before.foul_seen or (do if do in SENSED else "")
 
 
 def _clocks(before: Story, story: Story, fact: Fact) -> dict[str, Clock | None]:

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from pi_controller.pinmap import pinmap
+from pi_controller.referee.settings import TOURNAMENT
 from pi_controller.table.settings_file import Fault
 from pi_controller.table.settings_game import RefereeSection
 from pi_controller.table.settings_hardware import (
@@ -33,9 +34,9 @@ def _chances_at_a_tournament(data: dict[str, Any]) -> list[Fault]:
         referee = RefereeSection.model_validate(data.get("referee", {}))
     except ValidationError:
         return []
-    if not web.chances or referee.preset != "tournament":
+    if not web.chances or referee.preset not in TOURNAMENT:
         return []
-    return [Fault(("web", "chances"), 'must be false where [referee] preset is "tournament"')]
+    return [Fault(("web", "chances"), f'must be false where [referee] preset is "{referee.preset}"')]
 
 
 def _mat_clashes(data: dict[str, Any]) -> list[Fault]:

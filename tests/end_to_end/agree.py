@@ -189,7 +189,7 @@ def setup_of(run, seed, *, game=None, preset=None):
     """Return the setup of a run: games and presets in turn, one in three with the options as when nobody chooses."""
     rng = random.Random(f"{seed} {run} setup")
     name = game or registry.names()[run % 6]
-    preset = preset or tuple(PRESETS)[(run + run // 6) % 3]
+    preset = preset or tuple(PRESETS)[(run + run // 6) % len(PRESETS)]
     default = rng.random() < 1 / 3
     while True:
         options = {} if default else {each.name: chosen(rng, each) for each in registry.kind(name).options}

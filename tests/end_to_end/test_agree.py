@@ -44,7 +44,7 @@ def test_they_agree(agree, number):
 
 
 def test_twelve_runs_are_all_games_and_presets(agree):
-    setups = [agree.setup_of(number, 0) for number in range(18)]
+    setups = [agree.setup_of(number, 0) for number in range(24)]
     assert {setup.game for setup in setups[:12]} == set(registry.names())
     assert {setup.preset for setup in setups} == set(agree.PRESETS)
 

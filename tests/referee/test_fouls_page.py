@@ -31,9 +31,10 @@ def test_what_is_automatic_is_called_and_what_is_ask_is_asked(name):
 
 
 def test_a_preset_is_what_its_line_says():
-    home, tournament, demo = (preset_modes(name) for name in ("home", "tournament", "demo"))
+    home, tournament, umpired, demo = map(preset_modes, PRESETS)
     assert "ask" not in demo.values(), "visitors are not stopped"
-    assert set(tournament.values()) - {"ask"} == {tournament["two_struck"]}, "no foul costs a stick unasked"
+    assert tournament == home, "what the mat is sure of is called"
+    assert set(umpired.values()) - {"ask"} == {umpired["two_struck"]}, "no foul costs a stick unasked"
     assert {kind: RefereeSettings().mode(kind) for kind in SENSED} == home
-    said = RefereeSettings(fouls={"no_bead": "off"}, preset="tournament")
+    said = RefereeSettings(fouls={"no_bead": "off"}, preset="umpired")
     assert (said.mode("no_bead"), said.mode("two_beads")) == ("off", "ask")

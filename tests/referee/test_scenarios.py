@@ -2,8 +2,9 @@
 
 `= A 4, phase hit` states how the table stands. What follows must be told whole: an unlisted action, foul, question,
 seal or reveal fails the story as a missing one does. A file plays Hampa Apena, or what its line `game NAME` says.
-`preset NAME` begins afresh at a table set up so; `foul KIND MODE` and `nearest 2 3 1 4` set it up further. What the
-judge types stands as it is typed: `protest A his sleeve`, `set long.A=8 middle=8; a stick had rolled away`.
+`preset NAME...` begins afresh at a table set up so, once for each name; `foul KIND MODE` and `nearest 2 3 1 4` set it
+up further. What the judge types stands as it is typed: `protest A his sleeve`, `set long.A=8 middle=8; a stick had
+rolled`.
 """
 
 from pathlib import Path
@@ -122,6 +123,8 @@ class Scene:
             return []
         if words[0] == "game":
             self.game = game(words[1], from_text(words[2:]))
+            if self.table is not None:
+                self.afresh(self.preset)
             return []
         self.start()
         self.t += 0.1
@@ -237,10 +240,27 @@ class Scene:
         return " ".join(map(str, told)) if isinstance(told, tuple) else told
 
 
+def in_each_preset(text):
+    """Return [line number, line]; what follows a preset of several names, up to the next or another game, is there
+    once for each."""
+    blocks = [[]]
+    for n, line in enumerate(text.splitlines(), 1):
+        if line.startswith(("preset ", "game ")):
+            blocks.append([])
+        blocks[-1].append((n, line))
+    lines = []
+    for block in blocks:
+        (n, first), *rest = block or [(0, "")]
+        presets = first.split()[1:] if first.startswith("preset ") else []
+        for heading in [f"preset {name}" for name in presets] or [first]:
+            lines += [(n, heading), *rest]
+    return lines
+
+
 def steps(text):
     """Yield (line number, what happens, what must follow, how things stand)."""
     happens, number, expected, states = "", 0, [], []
-    for n, line in enumerate([*text.splitlines(), "end"], 1):
+    for n, line in [*in_each_preset(text), (0, "end")]:
         line = line.partition("#")[0].strip()  # noqa: PLW2901
         if not line:
             continue
