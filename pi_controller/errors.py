@@ -7,6 +7,9 @@ line prints both and exits with status 2.
 
 from __future__ import annotations
 
+INSTALL_PI = "install the packages for a Pi: pip install '.[pi]' in the clone (hardware/INSTALL.md)"
+INSTALL_LIGHTS = "install the packages for light strips: pip install '.[pi-lights]' in the clone (hardware/INSTALL.md)"
+
 
 class MatError(Exception):
     """Something went wrong that a person can act on.

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from pi_controller import logging_setup
 from pi_controller.arguments import Parser
 from pi_controller.calibration.profile import load as read_profile
 from pi_controller.console import help_for, say
@@ -91,7 +92,9 @@ def main(argv: Sequence[str]) -> int:
     """Run a table until it is stopped; returns the exit status or raises `MatError`."""
     parser = Parser("run", "Run a table: the board, the buttons, the strips, the live page. Ctrl-C stops it.")
     parser.add_argument("--settings", metavar="FILE", help="the table's settings (default: those of check-settings)")
+    logging_setup.add_option(parser)
     args = parser.parse_args(argv)
+    logging_setup.configure(args.log_level)
     settings = in_language(load(Path(args.settings)) if args.settings else Settings())
     folder = Path(args.settings or ".").parent
     second = before_b(settings, folder)

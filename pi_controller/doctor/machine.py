@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from pi_controller import __version__
 from pi_controller.doctor.report import Line
 from pi_controller.drivers.gpio import model
+from pi_controller.errors import INSTALL_PI
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -72,7 +73,7 @@ def lines(settings: Settings, root: Path = Path("/"), member: Collection[str] | 
         if version := told[package]:
             yield Line(MACHINE, package, "pass", version)
         elif pi and pins:
-            yield Line(MACHINE, package, "fail", "it is not installed", "install moccasin-mat[pi]")
+            yield Line(MACHINE, package, "fail", "it is not installed", INSTALL_PI)
         else:
             yield Line(MACHINE, package, "not here", "it is not installed; only a Raspberry Pi needs it")
     yield _spi(settings, root)

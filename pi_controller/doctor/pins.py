@@ -8,6 +8,7 @@ from pi_controller.doctor.report import Line
 from pi_controller.drivers.gpio import header_factory
 from pi_controller.drivers.ports import StripError
 from pi_controller.drivers.strips import NeoPixelStrip
+from pi_controller.errors import INSTALL_PI
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def buttons(settings: Settings, factory: Factory | None = None) -> Iterator[Line
             with DigitalInputDevice(pin, pull_up=True, pin_factory=factory) as device:
                 held = device.is_active
         except BadPinFactory:
-            yield Line(PINS, what, "fail", "this machine has no pins", "install moccasin-mat[pi] on a Raspberry Pi")
+            yield Line(PINS, what, "fail", "this machine has no pins", INSTALL_PI)
         except (GPIOZeroError, OSError) as error:
             todo = "stop the table while the doctor looks, or choose another pin in [buttons.pins]"
             yield Line(PINS, what, "fail", f"GPIO{pin} cannot be opened: {' '.join(str(error).split())}", todo)

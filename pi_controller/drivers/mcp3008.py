@@ -22,7 +22,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 from pi_controller.drivers.gpio import header_factory
-from pi_controller.errors import PortError
+from pi_controller.errors import INSTALL_PI, PortError
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _open(port: int, device: int, hz: int, factory: Factory | None) -> Bus:
         todo = "turn SPI on with raspi-config (Interface Options), then restart; this user must be in the group spi"
         raise PortError(f"SPI{port}.{device} cannot be opened: {' '.join(str(error).split())}", todo) from error
     except (BadPinFactory, ImportError) as error:
-        raise PortError("this machine has no pins", "install moccasin-mat[pi] on a Raspberry Pi") from error
+        raise PortError("this machine has no pins", INSTALL_PI) from error
     except (GPIOZeroError, OSError) as error:
         todo = "stop whatever else uses the pins 8 to 11: another table, or light strips on GPIO10"
         raise PortError(f"SPI{port}.{device} cannot be opened: {' '.join(str(error).split())}", todo) from error

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from pi_controller.drivers import gpio
 from pi_controller.drivers.ports import FrameError, StripError
+from pi_controller.errors import INSTALL_LIGHTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -191,7 +192,7 @@ def open_neopixel(pin: int, count: int) -> Pixels:
         return neopixel.NeoPixel(getattr(board, f"D{pin}"), count, brightness=1.0, auto_write=False, pixel_order=ORDER)
     except ImportError as error:
         raise StripError(
-            f"the light strip needs a package that is not installed: {error.name}", "install moccasin-mat[pi]"
+            f"the light strip needs a package that is not installed: {error.name}", INSTALL_LIGHTS
         ) from error
     except (AttributeError, NotImplementedError) as error:
         raise StripError(

@@ -17,7 +17,7 @@ from collections import deque
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
-from pi_controller.errors import PortError
+from pi_controller.errors import INSTALL_PI, PortError
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def open_i2c() -> I2C:
         bus = busio.I2C(board.SCL, board.SDA)
     except ImportError as error:
         what = f"the touch strips need a package that is not installed: {error.name}"
-        raise PortError(what, "install moccasin-mat[pi]") from error
+        raise PortError(what, INSTALL_PI) from error
     except (AttributeError, NotImplementedError) as error:
         raise PortError("this machine has no I2C for the touch strips", "use a Raspberry Pi") from error
     except (OSError, RuntimeError, ValueError) as error:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pi_controller.table.check_settings import example
 from pi_controller.table.settings import Settings
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pi_controller.setup.place import Place
 
 
@@ -39,4 +38,5 @@ def written(settings: Settings, place: Place) -> list[Path]:
     folders = [settings.table.journal.parent]
     if settings.recording.hits or settings.recording.sensors:
         folders.append(settings.recording.folder)
-    return [place.state / folder for folder in folders]  # a relative one is below the service's own
+    root = place.root
+    return [Path("/") / path.relative_to(root) if path.is_relative_to(root) else path for path in folders]

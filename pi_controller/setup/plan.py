@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pi_controller.drivers.gpio import model as pi_model
+from pi_controller.errors import INSTALL_PI
 from pi_controller.setup import boot, first_settings, rules, service
 from pi_controller.setup.changes import Block, Link, WholeFile, needed, read, shown
 from pi_controller.setup.unit import GROUPS, unit
@@ -107,7 +108,7 @@ def obstacles(made: Plan) -> list[str]:
     if place.system and (closed := closed_to_others(place.program)):
         found.append(f"its user may not enter {closed}: install in a venv in /opt/moccasin-mat, or use --user")
     if "pi" in {settings.strips.kind, settings.buttons.kind} and find_spec("lgpio") is None:
-        found.append("the settings drive pins, and their packages are not installed: install moccasin-mat[pi]")
+        found.append("the settings drive pins, and their packages are not installed: " + INSTALL_PI)
     return found
 
 

@@ -130,6 +130,8 @@ def look(path: Path) -> sqlite3.Connection:
     """
     if not path.is_file():
         raise wrong(path, "there is no such file", "check its name")
+    if path.suffix == ".toml":
+        raise wrong(path, "these are settings and no journal", "[table] journal in them is the file to give")
     place = path.absolute().as_uri()
     wal = beside(path, "-wal")
     if not wal.exists():  # nobody is writing it; opened otherwise SQLite would leave such a file behind

@@ -1,7 +1,8 @@
 """The settings of one table: a TOML file, strictly read. A section is a class here, a key a field with its unit.
 
 What is not written keeps its default, and the defaults play: no pin is touched until a file says that there are lights
-or buttons. An unknown key, a wrong type, a value out of bounds: all are told at once, each with its line.
+or buttons. An unknown key, a wrong type, a value out of bounds: all are told at once, each with its line. Relative
+paths are counted from the file's own folder, wherever the program is that reads it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
+from pi_controller.errors import SettingsError
+from pi_controller.languages import is_file
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.table.settings_clashes import clashes
 from pi_controller.table.settings_fields import Section
@@ -59,6 +62,23 @@ class Settings(Section):
         """These settings for the mat before B, where each team has one: its board is [board] there."""
         return self.model_copy(update={"board": self.board_b})
 
+    def in_folder(self, folder: Path) -> Settings:
+        """Return these settings with their relative paths counted from `folder`."""
+
+        def there(path: str) -> str:
+            return str(folder / Path(path).expanduser()) if path else path
+
+        web, language = self.web, self.web.language
+        return self.model_copy(
+            update={
+                "table": self.table.model_copy(update={"journal": folder / self.table.journal}),
+                "recording": self.recording.model_copy(update={"folder": folder / self.recording.folder}),
+                "backup": self.backup.model_copy(update={"folder": there(self.backup.folder)}),
+                "voice": self.voice.model_copy(update={"folder": there(self.voice.folder)}),
+                "web": web.model_copy(update={"language": there(language) if is_file(language) else language}),
+            }
+        )
+
     def referee_settings(self, options: Mapping[str, object]) -> RefereeSettings:
         """Return what the referee is given. The time for a hit is one of the game's `options` (`Game.settings`)."""
         seconds = options.get("hit_seconds")
@@ -75,5 +95,18 @@ class Settings(Section):
 
 
 def load(path: Path | str) -> Settings:
-    """Return the settings in the TOML file `path`; `SettingsError` lists every fault with its line."""
-    return read_model(Path(path), Settings, also=clashes, former=_FORMER)
+    """Return the settings in the TOML file `path`, with their paths as this program finds them.
+
+    `SettingsError` lists every fault with its line, or names a journal that would no longer be found: paths were once
+    counted from the current folder.
+    """
+    path = Path(path)
+    written = read_model(path, Settings, also=clashes, former=_FORMER)
+    settings = written.in_folder(path.parent)
+    journal, former = settings.table.journal, written.table.journal
+    if not journal.exists() and former.exists() and not former.is_absolute():
+        raise SettingsError(
+            f"{path}: there is no journal {journal}, but one in the current folder: {former.absolute()}",
+            "relative paths are counted from the settings' own folder: move it there, or write [table] journal in full",
+        )
+    return settings

@@ -153,7 +153,7 @@ class RefereeSection(Section):
     )
     preset: Preset = Field(
         default="home",
-        description="decides what [referee.fouls] and [referee.answers] do not name: delete there what it is to decide",
+        description="decides what is not written in [referee.fouls] and [referee.answers]",
     )
     answer_within_s: float = Field(
         default=20.0, ge=1.0, le=3600.0, description="how long a question waits before [referee.answers] answers it"

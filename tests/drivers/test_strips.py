@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pi_controller.drivers.ports import FrameError, StripError
 from pi_controller.drivers.recording_strip import RecordingStrip
 from pi_controller.drivers.strips import SPI_PIN, MemoryStrip, NeoPixelStrip, current_ma, limit, root_alone
+from pi_controller.errors import INSTALL_LIGHTS
 from pi_controller.link.board_strip import BoardStrip
 
 DARK = (0, 0, 0)
@@ -250,9 +251,9 @@ def test_without_the_package_it_names_it():
         "try: NeoPixelStrip(3)\n"
         "except StripError as error: print(error)"
     )
-    assert done.stdout == (
-        "the light strip needs a package that is not installed: board\ninstall moccasin-mat[pi]\n"
-    ), done.stderr
+    assert done.stdout == (f"the light strip needs a package that is not installed: board\n{INSTALL_LIGHTS}\n"), (
+        done.stderr
+    )
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,11 @@ def steps(root: Path) -> int:
     timed("wheel", build, quiet=True)
     (wheel,) = wheels.glob("*.whl")
     pip = f"/opt/moccasin-mat/bin/pip install -q '/tmp/wheels/{wheel.name}"
-    timed("pip install with [pi]", inside(root, f"python3 -m venv /opt/moccasin-mat && {pip}[pi]'"), quiet=True)
+    timed(
+        "pip install with [pi-lights]",
+        inside(root, f"python3 -m venv /opt/moccasin-mat && {pip}[pi-lights]'"),
+        quiet=True,
+    )
     # pip leaves a wheel of the same version that is there already, as with --again
     timed("the wheel once more", inside(root, f"{pip}' --force-reinstall --no-deps"), quiet=True)
     failed = [name for name, (command, right) in STEPS.items() if timed(name, inside(root, command), right) is False]

@@ -62,7 +62,41 @@ def test_the_defaults():
 
 
 def test_an_empty_file_is_the_defaults(write):
-    assert load(write("")) == Settings()
+    path = write("")
+    assert load(path) == Settings().in_folder(path.parent)
+
+
+def test_relative_paths_are_counted_from_the_files_own_folder(tmp_path, monkeypatch):
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    (folder / "dak.po").write_text('msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8"\n', "utf-8")
+    (folder / "table.toml").write_text(
+        '[table]\njournal = "games/j.sqlite"\n[voice]\nfolder = "words"\n[web]\nlanguage = "dak.po"\n'
+        f'[recording]\nfolder = "{tmp_path}/kept"\n',
+        "utf-8",
+    )
+    monkeypatch.chdir(tmp_path)
+    settings = load(Path("elsewhere/table.toml"))
+    assert settings.table.journal == Path("elsewhere/games/j.sqlite")
+    assert settings.voice.folder == "elsewhere/words"
+    assert settings.web.language == "elsewhere/dak.po"
+    assert settings.recording.folder == tmp_path / "kept"
+    assert settings.backup.folder == "", "no copy is wanted"
+    monkeypatch.chdir(folder)
+    assert load(Path("table.toml")).table.journal == Path("games/j.sqlite")
+
+
+def test_a_journal_that_would_no_longer_be_found_is_named(tmp_path, monkeypatch):
+    folder = tmp_path / "etc"
+    folder.mkdir()
+    (folder / "table.toml").write_text('[table]\njournal = "j.sqlite"\n', "utf-8")
+    (tmp_path / "j.sqlite").write_bytes(b"")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SettingsError, match=r"no journal etc/j\.sqlite, but one in the current folder") as caught:
+        load("etc/table.toml")
+    assert "in full" in caught.value.todo
+    (tmp_path / "j.sqlite").rename(folder / "j.sqlite")
+    assert load("etc/table.toml").table.journal == Path("etc/j.sqlite")
 
 
 def test_a_whole_file(write):
@@ -106,7 +140,7 @@ def test_a_whole_file(write):
             """
         )
     )
-    assert settings.table.journal == Path("games/two.sqlite")
+    assert settings.table.journal.parts[-2:] == ("games", "two.sqlite")
     assert settings.teams.a == "Caŋsayapi"
     assert settings.game.options == {"points": "3", "wheya_16_4": "sahdogan", "hit_seconds": "12.5"}
     assert settings.buttons.pins.ready == 22
@@ -339,7 +373,8 @@ def test_options_are_handed_on_as_the_command_line_writes_them(write, value):
 
 
 def test_the_example_loads_as_the_defaults(write):
-    assert load(write(example())) == Settings()
+    path = write(example())
+    assert load(path) == Settings().in_folder(path.parent)
 
 
 def test_the_example_has_every_key_with_a_comment():

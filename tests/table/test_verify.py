@@ -26,6 +26,13 @@ def path(tmp_path, play_on):
     return path
 
 
+def test_settings_are_no_journal_and_that_is_told(tmp_path, capsys):
+    settings = tmp_path / "table.toml"
+    settings.write_text("[web]\n", "utf-8")
+    assert main(["verify", str(settings)]) == 2
+    assert "these are settings and no journal" in capsys.readouterr().err
+
+
 def add(path, **wrong):
     """Write one more record, well chained, with something `wrong` in it."""
     with closing(sqlite3.connect(path)) as db, db:

@@ -1,0 +1,56 @@
+"""Where log lines go: to standard error, with the time of day for people and with a priority for systemd's journal.
+
+The levels are those of `logging`. At `info`: who signed in, what judges command, copies of the journal. Nothing of a
+hide is ever logged. Passed over: structlog (a dependency more, for lines that people read), systemd-python (compiled).
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+    from collections.abc import Mapping
+
+LEVELS = ("debug", "info", "warning", "error")
+_PRIORITIES = ((logging.CRITICAL, 2), (logging.ERROR, 3), (logging.WARNING, 4), (logging.INFO, 6), (0, 7))
+"""The priority of each level and above, as syslog and sd-daemon(3) number them."""
+
+
+class JournalFormatter(logging.Formatter):
+    """Each line of a message with its priority in front, as systemd's journal reads it; it adds the time itself."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the lines of `record`."""
+        priority = next(number for level, number in _PRIORITIES if record.levelno >= level)
+        return "\n".join(f"<{priority}>{line}" for line in super().format(record).splitlines())
+
+
+def in_systemd_journal(environment: Mapping[str, str], descriptor: int) -> bool:
+    """Return whether `descriptor` leads to systemd's journal, which says so by JOURNAL_STREAM (systemd.exec(5))."""
+    try:
+        status = os.fstat(descriptor)
+    except OSError:
+        return False
+    return environment.get("JOURNAL_STREAM") == f"{status.st_dev}:{status.st_ino}"
+
+
+def add_option(parser: ArgumentParser) -> None:
+    """Give a verb the option `--log-level`."""
+    parser.add_argument(
+        "--log-level", choices=LEVELS, default="info", help="what is written to standard error (default: info)"
+    )
+
+
+def configure(level: str) -> None:
+    """Write what is logged at `level` (one of `LEVELS`) and above to standard error, from now on."""
+    handler = logging.StreamHandler(sys.stderr)
+    if in_systemd_journal(os.environ, 2):
+        handler.setFormatter(JournalFormatter("%(message)s"))
+    else:
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s: %(message)s", "%H:%M:%S"))
+    logging.basicConfig(level=level.upper(), handlers=[handler])
+    logging.getLogger("uvicorn").setLevel(max(logging.WARNING, logging.getLogger().level))  # it greets at every start
