@@ -1,0 +1,75 @@
+"""Pass every check there is: style, types, the direction of imports, the wheel, then the tests.
+
+    .venv/bin/python tests/check.py [PYTEST'S OPTIONS]
+
+Each step runs although one before it failed, and the last lines say which did and what time they took. What a step
+writes is shown where it fails. The exit status is 1 where any did.
+"""
+
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+BIN = Path(sys.executable).parent
+SHIPPED = {
+    *(f"pi_controller/_firmware/{name}.py" for name in ("main", "board", "sampler")),
+    "pi_controller/_hardware/pinmap.toml",
+    "pi_controller/link/wire.py",
+    "pi_controller/py.typed",
+    "pi_controller/web/static/style.css",
+    *(f"pi_controller/show/locale/{name}" for name in ("moccasin_mat.pot", "dak.po", "oj.po", "LANGUAGES.md")),
+}
+"""What the wheel must carry besides the code that is imported."""
+
+
+def run(*command):
+    """Run a command in the project's folder; return what it wrote where it failed, "" where all is well."""
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return "" if done.returncode == 0 else done.stdout + done.stderr or f"status {done.returncode}"
+
+
+def wheel():
+    """Build the wheel; return what is wrong with it, "" for nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        pip = (sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-cache-dir", "-w", folder, str(ROOT))
+        if failed := run(*pip):
+            return failed
+        (path,) = Path(folder).glob("*.whl")
+        names = set(zipfile.ZipFile(path).namelist())
+    faults = [f"{name} is not in the wheel" for name in sorted(SHIPPED - names)]
+    faults += [f"{name} is in the wheel" for name in sorted(names) if name.startswith("tests/")]
+    return "\n".join(faults)
+
+
+def tests(options):
+    """Run pytest, which writes for itself; return "" where all passed."""
+    done = subprocess.run([BIN / "pytest", *options], cwd=ROOT, check=False)
+    return "" if done.returncode == 0 else f"status {done.returncode}"
+
+
+def main():
+    """Take all steps and tell of each; return the exit status."""
+    steps = {
+        "style": lambda: run(BIN / "ruff", "check"),
+        "formatting": lambda: run(BIN / "ruff", "format", "--check"),
+        "types": lambda: run(BIN / "pyright", "--pythonpath", sys.executable),
+        "imports": lambda: run(BIN / "lint-imports"),
+        "wheel": wheel,
+        "tests": lambda: tests(sys.argv[1:]),
+    }
+    summary = []
+    for name, step in steps.items():
+        began = time.monotonic()
+        fault = step()
+        summary.append(f"{name:<11} {'FAILED' if fault else 'passed'} {time.monotonic() - began:6.1f} s")
+        print(summary[-1], *([fault] if fault else []), sep="\n", flush=True)
+    print("", *summary, sep="\n")
+    return int(any("FAILED" in line for line in summary))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
