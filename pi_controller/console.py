@@ -3,7 +3,7 @@
 toss A        hit / found / missed      answer 2        again        undo        replace found 2
 foul hider no_bead [last]               foul hitter time             hidden                forfeit B
 sensors off the drums                   clock stop                   protest B his sleeve        ruling denied seen
-close A no_show called three times
+close A no_show called three times        new [swapped]
 set long.A=8 middle=8; a stick had rolled away
 
 Any game takes its actions as its record writes them (`pi_controller.record.forms`): `guess left inside`, `throw 3`. A
@@ -34,6 +34,7 @@ from pi_controller.referee.judge import (
     JudgeClose,
     JudgeHidden,
     JudgeHideAgain,
+    JudgeNewGame,
     JudgeProtest,
     JudgeReplace,
     JudgeRuling,
@@ -56,6 +57,7 @@ _OF_THE_TABLE = """
                     forfeit SIDE (a team or player withdraws, does not come or is disqualified)
                     protest A|B [TEXT] | ruling upheld|denied|play_on REASON
                     close A|B forfeit|disqualified|no_show REASON (they are out of the game)
+                    new [swapped] (when the game is over: another one; swapped: each team at the other's side)
                     set KEY=VALUE ... ; REASON (what stands otherwise, by the score sheet's keys: long.A=8 middle=8)
                     help words (how the words called sound, and what they mean)"""
 HELP = f"""The judge can type: toss A | toss B | found [PAD] | missed [PAD] | foul hider KIND [last] | foul hitter KIND
@@ -85,6 +87,8 @@ def understand(line: str, t: float, game: Game[Any], sheet: Mapping[str, Json] |
             return JudgeAnswer(t, choice)
         case ["again"]:
             return JudgeHideAgain(t)
+        case ["new", *how] if how in ([], ["swapped"]):
+            return JudgeNewGame(t, swapped=bool(how))
         case ["undo", *reason]:
             return JudgeUndo(t, " ".join(reason))
         case ["replace", *words] if words:

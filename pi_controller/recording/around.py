@@ -15,7 +15,7 @@ from pi_controller.mat.turned import pad_from_afar
 from pi_controller.table.review import BESIDE_S, Review, ReviewError, Stroke
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pi_controller.link.messages import Message
     from pi_controller.mat.events import Button, MatEvent
@@ -36,11 +36,16 @@ class _Waiting:
 
 
 class Around:
-    """An observer of the daemon (`daemon.Observer`). Strikes are kept in `review` with the `strikes` settings."""
+    """An observer of the daemon (`daemon.Observer`). Strikes are kept with the `strikes` settings.
 
-    def __init__(self, review: Review, strikes: StrikeSettings) -> None:
-        self._review: Review | None = review
+    `review` opens what they are kept in, and again for each game that the table goes on with. Raises what it raises.
+    """
+
+    def __init__(self, review: Callable[[], Review], strikes: StrikeSettings) -> None:
+        self._open = review
+        self._review: Review | None = review()
         self._settings = strikes
+        self._game: int | None = None
         self._ring: deque[Piezo] = deque()
         self._waiting: list[_Waiting] = []
         self._hide, self._turned = 0, False
@@ -65,7 +70,10 @@ class Around:
         """A button shakes nothing."""
 
     def stepped(self, t: float, table: Table, armed: bool) -> None:  # noqa: ARG002
-        """Keep the strikes of which everything is there."""
+        """Keep the strikes of which everything is there; those of the next game apart from those of the last."""
+        if self._game not in (None, table.story.stands_from):
+            self._next_game()
+        self._game = table.story.stands_from
         self._hide, self._turned = table.story.hide, table.far and table.seats == "turn"
         end = _end(self._ring[-1]) if self._ring else float("inf")
         ready = [one for one in self._waiting if one.strike.t + BESIDE_S <= end]
@@ -80,6 +88,18 @@ class Around:
         if self._review is not None:
             self._review.close()
             self._review = None
+
+    def _next_game(self) -> None:
+        self._cut()
+        self._keep()
+        if self._review is None:
+            return
+        self._review.close()
+        self._review = None
+        try:
+            self._review = self._open()
+        except ReviewError as error:
+            log.warning("the hits are kept no longer: %s", error.what)
 
     def _remember(self, piezo: Piezo) -> None:
         if self._ring:

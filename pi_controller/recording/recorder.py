@@ -109,7 +109,8 @@ class Recorder:
         self._blocks.rest()
         phase, opening = table.story.phase, table.story.opening
         settled = phase in _SHOWN and self._phase not in _SHOWN
-        if self._hides and (settled or opening is not self._opening):
+        opened = opening is not None and opening is not self._opening
+        if self._hides and (settled or opened):  # that none is open any more shows nothing: the next game has begun
             self._release()
         self._phase, self._opening = phase, opening
         self._write()

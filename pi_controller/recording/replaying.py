@@ -132,6 +132,11 @@ def begun_at(header: Header, records: Records) -> int:
     mine = (header.game, header.version, header.options)
     if not isinstance(opened, Opened) or (opened.game, opened.version, opened.options) != mine:
         raise RecordingError("the journal holds another game than the recording", "name the journal of that table")
+    if opened.after and opened.t > header.t:
+        raise RecordingError(
+            "the journal's game began after the recording did",
+            f"name the journal of the game that it begins with; the one before is in {opened.after}",
+        )
     if header.seq > len(records):
         raise RecordingError("the journal ends before the recording begins", "name the journal of that table")
     return header.seq

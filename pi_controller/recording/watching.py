@@ -11,7 +11,7 @@ from pi_controller.recording.chunks import ChunkFile
 from pi_controller.recording.folder import make_room, new_path
 from pi_controller.recording.model import Header, RecordingError, told
 from pi_controller.recording.recorder import Recorder
-from pi_controller.table.review import Review, ReviewError, beside
+from pi_controller.table.review import Review, ReviewError, beside, follow
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
@@ -32,7 +32,7 @@ def observers(settings: Settings, table: Table, t: float, stack: ExitStack) -> l
     found: list[Observer] = []
     try:
         if settings.recording.hits:
-            around = Around(Review(beside(settings.table.journal)), settings.strikes.detector())
+            around = Around(lambda: review(table), settings.strikes.detector())
             stack.callback(around.close)
             found.append(around)
         if settings.recording.sensors:
@@ -42,6 +42,17 @@ def observers(settings: Settings, table: Table, t: float, stack: ExitStack) -> l
     except (RecordingError, ReviewError) as error:
         log.warning("%s; %s", error.what, error.todo)
     return found
+
+
+def review(table: Table) -> Review:
+    """Return where the hits of the game at `table` are kept; those of the game before are kept with that one.
+
+    Raises `ReviewError`.
+    """
+    path, opened = beside(table.journal.path), table.journal.opened()
+    if opened is not None and opened.after:
+        follow(path, beside(path.with_name(opened.after)), opened.t)
+    return Review(path)
 
 
 def record(settings: Settings, table: Table, t: float) -> Recorder:

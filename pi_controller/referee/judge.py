@@ -102,6 +102,13 @@ class JudgeClose(msgspec.Struct, frozen=True, tag_field="judge", tag="close"):
     reason: str
 
 
+class JudgeNewGame(msgspec.Struct, frozen=True, tag_field="judge", tag="new_game", omit_defaults=True):
+    """The game is over and another begins by the same rules; `swapped`: each team takes the other's side."""
+
+    t: float
+    swapped: bool = False
+
+
 JudgeCall = (
     JudgeAction
     | JudgeAnswer
@@ -115,4 +122,5 @@ JudgeCall = (
     | JudgeRuling
     | JudgeClock
     | JudgeClose
+    | JudgeNewGame
 )

@@ -22,6 +22,7 @@ from pi_controller.referee.judge import (
     JudgeClose,
     JudgeHidden,
     JudgeHideAgain,
+    JudgeNewGame,
     JudgeProtest,
     JudgeReplace,
     JudgeRuling,
@@ -80,6 +81,8 @@ class Keeper(ABC):
                 return turn.facts  # what follows is told of the story as it will be then: `tick`
             case JudgeReplace():
                 raise InvalidActionError("the table itself replaces", "say undo, then the action")
+            case JudgeNewGame():
+                raise InvalidActionError("the table itself begins another game", "begin a new stream for it")
             case JudgeSet() | JudgeSensors() | JudgeProtest() | JudgeRuling() | JudgeClock() | JudgeClose():
                 rulings.rule(turn, event)
             case JudgeHidden():

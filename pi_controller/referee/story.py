@@ -84,9 +84,9 @@ class Story:
     it, `last_t` when anything came last. `withdrawn` is a commitment to this hide that was taken back. `notice` is
     something that people are to know and that nobody has to answer, until the hide goes on. `foul_seen` is what the
     foul is called that the next action settles. `stand` is the batch that last changed what a judge decides by (not
-    what the mat felt meanwhile), `waiting` the clock of what the table waits for. While a judge has stopped the
-    clocks `paused` is since when. `sensors` is whether play goes by what the mat feels, `protest` the one that is not
-    decided.
+    what the mat felt meanwhile), counted on from `stands_from`, which is another in each game of a table, `waiting` the
+    clock of what the table waits for. While a judge has stopped the clocks `paused` is since when. `sensors` is whether
+    play goes by what the mat feels, `protest` the one that is not decided.
 
     In the other games: `opened` are the pads that were opened in this hide (ojibwe), `playing` is the game's own
     clock, which began when the bones were won (slahal), `strokes` how often the bowl was tapped or the sticks
@@ -126,6 +126,7 @@ class Story:
     called: str = ""
     last_t: float = 0.0
     stand: int = 0
+    stands_from: int = 0
     waiting: Clock = Clock()
     paused: float | None = None
     sensors: bool = True

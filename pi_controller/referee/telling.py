@@ -48,8 +48,8 @@ def blank(game: Game[Any]) -> Story:
 def tell(game: Game[Any], story: Story, fact: Fact) -> Story:
     """Return the story after `fact`. Raises the game's errors for an action that it does not allow."""
     match fact:
-        case Opened(teams=teams):
-            return replace(story, teams=tuple(sorted(teams.items())))
+        case Opened(teams=teams, stands_from=stands_from):
+            return replace(story, teams=tuple(sorted(teams.items())), stand=stands_from, stands_from=stands_from)
         case Question():
             return replace(story, question=fact, notice=None)
         case Withdrawn(t=t, why=why):
@@ -82,7 +82,7 @@ def tell_batch(game: Game[Any], story: Story, batch: int, facts: Iterable[Fact])
             waited = before.mark_waited if before.mark == batch else before.waiting.shown(fact.t)
             story = replace(story, mark=batch, mark_waited=waited, called=_called(before, fact))
         if isinstance(fact, Undone) or _decided_by(story) != _decided_by(before):
-            story = replace(story, stand=batch)
+            story = replace(story, stand=story.stands_from + batch)
         story = replace(story, last_t=fact.t, **_clocks(before, story, fact))
     return story
 

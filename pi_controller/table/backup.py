@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 import threading
+from collections import deque
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -49,7 +50,7 @@ def copy_of(journal: Path, folder: Path) -> Path:
             data = bytearray(memory.serialize())
         data[18:20] = b"\x01\x01"  # no log goes with it, so nothing is left beside it by whoever looks at it
         head = _head(bytes(data))
-        copy = _place(folder, f"{journal.stem}-{about.epoch[:8] if about else 'v1'}", head[0])
+        copy = _place(folder, journal.stem, about.epoch[:8] if about else "v1", head[0])
         new = copy.with_name(f".{copy.name}.new")
         new.write_bytes(data)
         file.sync(new)
@@ -67,8 +68,13 @@ def copy_of(journal: Path, folder: Path) -> Path:
     return copy
 
 
-def _place(folder: Path, name: str, records: int) -> Path:
-    """Return the file that the copy may take: a new one, or one that holds no more."""
+def _place(folder: Path, name: str, epoch: str, records: int) -> Path:
+    """Return the file that the copy may take: a new one, or one that holds no more.
+
+    A game that is over is kept under another name than it was played under: its copy keeps the one that it has.
+    """
+    before = sorted(folder.glob(f"*-{epoch}.sqlite"), key=lambda path: len(path.name))
+    name = before[0].stem if before else f"{name}-{epoch}"
     copy, n = folder / f"{name}.sqlite", 1
     while copy.exists():
         try:
@@ -98,6 +104,8 @@ def _head(data: bytes) -> tuple[int, str]:
 class Backup:
     """The one who looks on and keeps the copy: at most every `every_s` seconds, and once more when the table stops.
 
+    A game that is over and was followed by another is copied to its end too.
+
     `copy` makes it, in a thread of its own.
     """
 
@@ -109,7 +117,8 @@ class Backup:
         self._every_s = every_s
         self._copy = copy
         self._next = float("-inf")
-        self._wanted = self._kept = 0
+        self._wanted = self._kept = (0, 0)
+        self._finished: deque[Path] = deque()
         self._due = threading.Event()
         self._done = threading.Event()
         self._closing = False
@@ -129,7 +138,10 @@ class Backup:
 
     def stepped(self, t: float, table: Table, armed: bool) -> None:  # noqa: ARG002 - as all who look on
         """Have what is new copied, where it is time and the last copy is done."""
-        self._wanted = table.journal.seq
+        game = table.story.stands_from
+        if self._wanted[1] and game != self._wanted[0] and (opened := table.journal.opened()) is not None:
+            self._finished.append(self._journal.with_name(opened.after))
+        self._wanted = game, table.journal.seq
         if t >= self._next and self._wanted != self._kept and self._done.is_set():
             self._next = t + self._every_s
             self._done.clear()
@@ -154,13 +166,16 @@ class Backup:
         if (wanted := self._wanted) == self._kept:
             return
         try:
+            while self._finished:
+                self._copy(self._finished[0], self._folder)
+                self._finished.popleft()
             copy = self._copy(self._journal, self._folder)
         except JournalError as error:
             if error.what != self._said:
                 log.warning("%s; the game goes on, and it is tried again", error.what)
             self._said = error.what
             return
-        if self._said or not self._kept:
+        if self._said or not self._kept[1]:
             log.info("the journal is copied to %s", copy)
             if copy.stat().st_dev == self._journal.stat().st_dev:
                 log.warning("the backup lies on the journal's own disk: it is lost when that disk is")

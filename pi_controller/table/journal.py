@@ -21,6 +21,7 @@ from pi_controller.table import journal_file as file
 from pi_controller.table.chain import EPOCH_BYTES, Row, chained, follow, genesis
 from pi_controller.table.journal_file import DAMAGED, NO_FOLDER, SALVAGE, SCHEMA_VERSION, Meta, told, wrong
 from pi_controller.table.migrate import migrate
+from pi_controller.table.next_game import keeping_place, settle, take_over, write_next
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -80,10 +81,7 @@ class Journal:
     def append(self, facts: Sequence[Fact]) -> int:
         """Write `facts` as one batch and return its number once they are safely on disk."""
         batch = self.batch + 1
-        plain = (
-            Row(self.seq + i, batch, fact.t, str(fact.__struct_config__.tag), _encode(fact).decode())
-            for i, fact in enumerate(facts, 1)
-        )
+        plain = _rows_of(facts, self.seq, batch)
         with told(self.path, "written"):
             db = self._open_db()
             rows = list(chained(self._hash, plain)) if not self.read_only else list(plain)
@@ -146,6 +144,8 @@ class Journal:
     def reopen(self) -> None:
         """Open the file anew after an error, and see what is in it."""
         self._close_db()
+        if not self.read_only:
+            settle(self.path)
         with told(self.path, "opened"):
             self._db = db = self._connect()
             found = file.identity(db)
@@ -173,6 +173,27 @@ class Journal:
             return ""
         last = db.execute("SELECT hash FROM facts WHERE seq = ?", (self.seq,)).fetchone()
         return str(last[0]) if last else genesis(self.meta.epoch)
+
+    def place_to_keep(self) -> Path:
+        """Return the file beside this one in which its game would be kept: see `begin_next`."""
+        opened = self.opened()
+        return keeping_place(self.path, opened.t if opened else 0.0)
+
+    def begin_next(self, facts: Sequence[Fact], kept: Path, t: float) -> None:
+        """Keep this game in the file `kept` (`place_to_keep`) and go on, in this file's name, with one of `facts`.
+
+        `facts` are its first batch, and its first one names `kept`. The new journal is begun at `t` and has an epoch of
+        its own. Raises `JournalError`; `reopen` then shows which of the two games this is: one of them, and whole.
+        """
+        about = Meta(self._token(EPOCH_BYTES).hex(), created=t)
+        write_next(self.path, about, list(_rows_of(facts, 0, 1)))
+        with told(self.path, "closed"):
+            (busy, _, _) = self._open_db().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy:
+            raise wrong(self.path, "another program reads it", "close the other program, or try again in a moment")
+        self._close_db()
+        take_over(self.path, kept)
+        self.reopen()
 
     def close(self) -> None:
         """Close the file and give the lock back. Closing twice is fine."""
@@ -236,3 +257,9 @@ class Journal:
             with suppress(sqlite3.Error):  # what was acknowledged is on disk; a failing disk may refuse the rest
                 self._db.close()
             self._db = None
+
+
+def _rows_of(facts: Sequence[Fact], after: int, batch: int) -> Iterator[Row]:
+    """Yield `facts` as records of one batch, numbered on from `after` and not chained yet."""
+    for seq, fact in enumerate(facts, after + 1):
+        yield Row(seq, batch, fact.t, str(fact.__struct_config__.tag), _encode(fact).decode())

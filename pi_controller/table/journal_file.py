@@ -224,10 +224,16 @@ def _run(db: sqlite3.Connection, script: str) -> None:
             statement = ""
 
 
-def write_beside(path: Path, about: Meta, records: Iterable[Row]) -> Path:
+def beside_hidden(path: Path, ending: str) -> Path:
+    """Return the path of a file beside the journal at `path` that is none yet, or no longer."""
+    return path.with_name(f".{path.name}.{ending}")
+
+
+def write_beside(path: Path, about: Meta, records: Iterable[Row], ending: str = "new") -> Path:
     """Write a new journal to a file beside `path`, safe on disk, and return it; `put_in_place` makes it `path`."""
-    new = path.with_name(f".{path.name}.new")
-    _remove(new)
+    new = beside_hidden(path, ending)
+    remove(new)
+    new.touch(0o600)
     with closing(sqlite3.connect(new, isolation_level=None)) as db:
         db.execute("PRAGMA synchronous = FULL")
         lay_out(db, about, records)
@@ -250,7 +256,8 @@ def sync(path: Path) -> None:
         os.close(fd)
 
 
-def _remove(path: Path) -> None:
+def remove(path: Path) -> None:
+    """Remove the journal at `path` with all that SQLite keeps beside it, where it is. Raises `OSError`."""
     for ending in ("", "-journal", "-wal", "-shm"):
         with suppress(FileNotFoundError):
             beside(path, ending).unlink()

@@ -115,6 +115,7 @@ def _as_text(game: Game[Any], records: Sequence[Record], out: TextIO) -> None:
             out.write(f"{game.name} {fact.version}: {_team(view, 'A')} (A) and {_team(view, 'B')} (B)\n{fact.source}\n")
             chosen = {name: value for name, value in fact.options.items() if value != _default(game, name)}
             out.write("".join(f"{name} = {value}\n" for name, value in chosen.items()))
+            out.write(f"the game before: {fact.after}\n" if fact.after else "")
         said = _say(game, before, fact, view)
         line = f"{seq:>5}  {said}{'' if counts else '   (taken back)'}\n" if said else ""
         if isinstance(fact, StateSet):

@@ -86,6 +86,21 @@ def beside(journal: str | Path) -> Path:
     return path.with_name(path.name + ".hits")
 
 
+def follow(path: Path, place: Path, t: float) -> None:
+    """Move the hits kept at `path` to `place` where they are of a game that was over at `t`, s; nobody has them open.
+
+    Where there are some at `place` already both stay as they are. Raises `ReviewError`.
+    """
+    if not path.is_file() or place.exists() or not any(hit.t < t for hit in kept(path)):
+        return
+    try:
+        with closing(sqlite3.connect(path, timeout=0.25, isolation_level=None)) as db:
+            db.execute("PRAGMA journal_mode = DELETE")  # the log must not be left to the next file of this name
+        path.rename(place)
+    except (sqlite3.Error, OSError) as error:
+        raise _wrong(path, error) from error
+
+
 class Review:
     """The hits kept at `path`, opened for adding; made when there are none. Raises `ReviewError`."""
 

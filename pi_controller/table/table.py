@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from pi_controller.errors import JournalError, MatError
 from pi_controller.games import registry
-from pi_controller.referee.facts import Called, Fact, Opened, Question, Undone
+from pi_controller.games.base import IllegalActionError
+from pi_controller.referee.facts import Called, Fact, LinkSeen, Opened, Question, SensorsSeen, SensorsUsed, Undone
 from pi_controller.referee.history import History
+from pi_controller.referee.judge import JudgeNewGame
 from pi_controller.referee.seats import far
 from pi_controller.table.command import Ruled, StaleError, UsedKeyError
 from pi_controller.table.view import View, view_of
@@ -95,7 +97,9 @@ class Table:
     A fresh `journal` is opened with `game` and the `teams`' names; one with a game in it is resumed, and then `game`
     must be the one it holds (`journalled_game`) and its names prevail. `seats` say which mat is before the hiders, and
     which way round; pads are told to the table as the hiders see them (`far`). When the journal fails the table halts:
-    it acknowledges nothing until `retry` finds the journal well. All times are seconds of one clock.
+    it acknowledges nothing until `retry` finds the journal well. Once the game is over `JudgeNewGame` begins another:
+    the finished one is kept in a file beside `journal`, which is then of the new game. All times are seconds of one
+    clock.
     """
 
     def __init__(
@@ -181,6 +185,8 @@ class Table:
         """
         if self.halted is not None:
             raise self.halted
+        if isinstance(call, JudgeNewGame):
+            return self._begin_next(call, said)
         facts = self._history.decided(call, self._referee.decide)
         if said is not None:
             facts = [said.called, *facts]
@@ -223,6 +229,47 @@ class Table:
         self.halted = None
         self._view = None
         return True
+
+    def _begin_next(self, call: JudgeNewGame, said: Command | None) -> list[Fact]:
+        """Keep the finished game under its date and begin another by the same rules; return the facts it begins with.
+
+        The board is as it was, and so is whether play goes by what the mat feels. Raises as `judge` does.
+        """
+        story, t = self.story, call.t
+        if story.phase != "over":
+            raise IllegalActionError("the game is not over", "close it for the side that is out, then begin another")
+        if story.protest is not None:
+            raise IllegalActionError("a protest is not decided", "decide it, then begin another game")
+        teams = dict(story.teams)
+        if call.swapped:
+            if "players" in self.game.settings:
+                raise IllegalActionError("there are no teams that change sides in this game", "begin it as it was")
+            teams = {"A": teams["B"], "B": teams["A"]}
+        try:
+            kept = self.journal.place_to_keep()
+            facts = self._opening(t, teams, kept.name, said)
+            self.journal.begin_next(facts, kept, t)
+            self._fold()
+        except JournalError as error:
+            self._halt(error)
+            raise
+        return facts
+
+    def _opening(self, t: float, teams: dict[str, str], after: str, said: Command | None) -> list[Fact]:
+        """Return the facts that the game after this one begins with."""
+        story, game = self.story, self.game
+        stands_from = story.stands_from + self.journal.batch + 1
+        options = dict(game.settings)
+        facts: list[Fact] = [Opened(t, game.name, game.version, game.source, options, teams, after, stands_from)]
+        if said is not None:
+            facts.append(said.called)
+        if story.link is not None:
+            facts.append(LinkSeen(t, story.link, story.link_why))
+        if story.faults:
+            facts.append(SensorsSeen(t, story.faults))
+        if not story.sensors:
+            facts.append(SensorsUsed(t, on=False))
+        return facts
 
     def _concluded(self, conclude: Callable[[], list[Fact]], t: float) -> list[Fact]:
         """Return what the referee concludes. Where the rules do not allow that, it is logged and the judge is asked."""

@@ -25,7 +25,7 @@ class Snapshot:
     """A published view. `number` counts publications from 1; `amended`: the one before had the same `seq`.
 
     `chances` of winning are beside the view where the table shows them: they follow from it and are no part of it.
-    `start` is the feed's own.
+    `start` is the feed's own, `game` counts the games that followed the first one in it.
     """
 
     number: int
@@ -33,11 +33,15 @@ class Snapshot:
     amended: bool
     chances: ShownChances | None = None
     start: str = ""
+    game: int = 0
 
     @property
     def id(self) -> str:
-        """The event id: the journal's sequence number and the feed's start, so that no other journal has the same."""
-        return f"{self.view.seq}-{self.start}"
+        """The event id: the journal's sequence number, the feed's start and, after the first, which of its games it is.
+
+        So no other journal has the same, of another table or of another game at this one.
+        """
+        return f"{self.view.seq}-{self.start}{self.game or ''}"
 
 
 class Subscription:
@@ -112,7 +116,9 @@ class Feed:
                 return
             amended = before is not None and before.view.seq == view.seq
             chances = self._chances(view) if self._chances is not None else None
-            self._latest = Snapshot(before.number + 1 if before else 1, view, amended, chances, self._start)
+            number, game = (before.number, before.game) if before is not None else (0, 0)
+            game += before is not None and view.seq < before.view.seq  # another journal: a journal only grows
+            self._latest = Snapshot(number + 1, view, amended, chances, self._start, game)
             self._call()
 
     def subscribe(self, last_id: str | None = None) -> Subscription:

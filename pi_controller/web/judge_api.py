@@ -15,14 +15,14 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response, Stream
 from starlette.routing import Route
 
 from pi_controller.errors import MatError
-from pi_controller.referee.judge import JudgeRuling
+from pi_controller.referee.judge import JudgeNewGame, JudgeRuling
 from pi_controller.table.review import beside
 from pi_controller.web import console_page, judge_hits, judge_people
 from pi_controller.web.judge_command import understood
 from pi_controller.web.judge_state import JudgeState, as_json
 from pi_controller.web.posting import RefusedError, answer, only, refusal, same_site, sender, sent, text_of
 from pi_controller.web.signing.delays import Rate
-from pi_controller.web.signing.roles import may, rulings
+from pi_controller.web.signing.roles import begins_games, may, rulings
 from pi_controller.web.sse import BLOCK, HEARTBEAT_S, retry_ms
 
 if TYPE_CHECKING:
@@ -148,6 +148,10 @@ class JudgeApi:
                 raise RefusedError(
                     "role", "at a tournament the committee decides a protest", "call somebody of the committee"
                 )
+        if isinstance(command.call, JudgeNewGame):
+            possible = (await self._told()).picture.rulings
+            if not begins_games(person.role, possible):
+                raise RefusedError("role", "another game is the head judge's to begin", "call the head judge")
         if (wait := self._rate(session.id).take(self.door.clock())) > 0:
             raise RefusedError("often", "too many commands at once", f"wait {wait:.1f} s")
         done = await self.desk.ask(command.call, person.name, person.role, command.key, command.expect)

@@ -174,6 +174,8 @@ def _said(fact: Fact, game: str, teams: Mapping[str, str], language: str) -> str
         return f"{said}: {reason}" if reason else said
 
     match fact:
+        case Opened(after=after) if after:
+            return text("Another game was begun. The one before is kept: {file}").format(file=after)
         case Opened():
             return text("The game was set up.")
         case Done(action=action, calls=calls):

@@ -30,7 +30,7 @@ def reviewed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reviewed")
     game = registry.game("dakota", {"points": "1"})
     with Simulation(6, folder / "j.sqlite", game, mischief=Mischief(0, 0.5)) as table:
-        around = Around(Review(beside(folder / "j.sqlite")), StrikeSettings())
+        around = Around(lambda: Review(beside(folder / "j.sqlite")), StrikeSettings())
         table.daemon.observers.append(around)
         table.play()
         around.close()

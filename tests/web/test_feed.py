@@ -97,6 +97,15 @@ def test_a_known_id_waits_and_an_amended_one_is_sent(view):
     assert asyncio.run(watch("5-now", view(seq=5), halted)).view == halted
 
 
+def test_the_next_game_has_ids_of_its_own(view):
+    feed = Feed(start="now")
+    ids = []
+    for seq in (1, 2, 3, 1, 2, 3, 1, 2):
+        feed.publish(view(seq=seq))
+        ids.append(feed.latest.id)
+    assert len(set(ids)) == len(ids)
+
+
 def test_no_two_feeds_have_the_same_ids(view):
     feeds = [Feed() for _ in range(20)]
     for feed in feeds:

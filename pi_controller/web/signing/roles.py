@@ -17,8 +17,8 @@ _JUDGES = _KEEPS_SCORE | {"hide_again", "replace", "sensors", "protest", "ruling
 _RIGHTS: dict[Role, frozenset[str]] = {
     "scorekeeper": _KEEPS_SCORE,
     "judge": _JUDGES,
-    "committee": frozenset({"protest", "ruling", "clock", "close"}),
-    "head": _JUDGES | {"set", "people", "raw"},
+    "committee": frozenset({"protest", "ruling", "clock", "close", "new_game"}),
+    "head": _JUDGES | {"set", "people", "raw", "new_game"},
 }
 """By the tags of `referee.judge.JudgeCall`; what is not named here nobody may."""
 
@@ -28,10 +28,23 @@ def may(role: str, right: str) -> bool:
     return any(right in rights for known, rights in _RIGHTS.items() if known == role)
 
 
+def of_a_tournament(possible: Sequence[str]) -> bool:
+    """Return whether a table where these rulings are `possible` is a tournament's: play never goes on undecided."""
+    return "play_on" not in possible
+
+
+def begins_games(role: str, possible: Sequence[str]) -> bool:
+    """Return whether somebody of `role` may begin another game when one is over; `possible` as for `rulings`.
+
+    The head judge may, and at a tournament the committee too.
+    """
+    return may(role, "new_game") and (role == "head" or of_a_tournament(possible))
+
+
 def rulings(role: str, possible: Sequence[str]) -> tuple[str, ...]:
     """Return what somebody of `role` may rule on a protest, of what is `possible` at the table.
 
     Where play may not go on before it is decided, which is at a tournament, the committee decides (chapter 12).
     """
-    decides = may(role, "ruling") and ("play_on" in possible or role == "committee")
+    decides = may(role, "ruling") and (role == "committee" or not of_a_tournament(possible))
     return tuple(possible) if decides else ()

@@ -1,0 +1,338 @@
+"""Another game at the same table: the finished one is kept, the table goes on, and a kill between loses neither."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pi_controller.errors import JournalError
+from pi_controller.games import registry
+from pi_controller.games.base import IllegalActionError
+from pi_controller.mat.events import Link, SensorFault, Sensors
+from pi_controller.mat.strikes import StrikeSettings
+from pi_controller.referee.judge import (
+    JudgeAction,
+    JudgeClose,
+    JudgeNewGame,
+    JudgeProtest,
+    JudgeRuling,
+    JudgeSensors,
+    JudgeUndo,
+)
+from pi_controller.referee.referees import referee_for
+from pi_controller.table.backup import Backup
+from pi_controller.table.command import Command, StaleError
+from pi_controller.table.journal import Journal
+from pi_controller.table.review import Review, beside, follow, kept, strokes
+from pi_controller.table.table import Table
+from pi_controller.table.verify import verdict
+
+TEAMS = {"A": "Red", "B": "Blue"}
+BEGUN = 1_793_000_000.0
+
+
+@pytest.fixture
+def journal(tmp_path):
+    with Journal(tmp_path / "table.sqlite") as journal:
+        yield journal
+
+
+def sit(journal, game="dakota", options=None, t=BEGUN):
+    rules = registry.game(game, {"points": 1} if game == "dakota" and options is None else options or {})
+    return Table(journal, rules, TEAMS, referee_for(rules, None, bytes), t)
+
+
+def finish(table, t=BEGUN + 10.0):
+    """Play until A has the one point there is."""
+    table.judge(JudgeAction(t, {"do": "toss", "winner": "A"}))
+    while table.view.phase != "over":
+        table.judge(JudgeAction(t, {"do": "hit", "found": False}))
+    return table
+
+
+def others(folder):
+    """Return the journals beside the table's own, oldest name first."""
+    return sorted(path for path in folder.glob("*.sqlite") if path.name != "table.sqlite")
+
+
+def test_the_finished_game_is_kept_and_another_begins(journal, tmp_path):
+    table = finish(sit(journal))
+    before = journal.meta, journal.head, list(journal.read())
+    table.judge(JudgeNewGame(BEGUN + 3600.0))
+    assert (table.view.phase, table.view.teams, table.view.short) == ("toss", TEAMS, {"A": 0, "B": 0})
+    assert (journal.meta.epoch != before[0].epoch, journal.meta.created) == (True, BEGUN + 3600.0)
+    (there,) = others(tmp_path)
+    assert there.name.startswith("table-2026-10-")
+    assert {path.stat().st_mode & 0o777 for path in (there, journal.path)} == {0o600}
+    with Journal(there, read_only=True) as old:
+        assert (old.meta, old.head, list(old.read())) == before
+    assert verdict(there).wrong == verdict(journal.path).wrong == ""
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(".")) == []
+    table.judge(JudgeAction(BEGUN + 3601.0, {"do": "toss", "winner": "B"}))
+    journal.close()
+    with Journal(journal.path) as again:
+        assert sit(again, t=BEGUN + 4000.0).view.hider == "B"
+
+
+def test_swapped_each_team_is_at_the_others_side(journal):
+    table = finish(sit(journal))
+    table.judge(JudgeNewGame(BEGUN + 20.0, swapped=True))
+    assert table.view.teams == {"A": "Blue", "B": "Red"}
+
+
+def test_many_games_of_one_minute_are_all_kept(journal, tmp_path):
+    table = sit(journal)
+    for n in range(4):
+        finish(table)
+        table.judge(JudgeNewGame(BEGUN + n))
+        assert table.view.phase == "toss"
+    assert [path.name[-6:] for path in others(tmp_path)].count("sqlite") == 4
+    assert len({verdict(path).epoch for path in [*others(tmp_path), journal.path]}) == 5
+
+
+def test_no_file_that_is_there_is_written_over(journal, tmp_path, monkeypatch):
+    table = finish(sit(journal))
+    taken = journal.place_to_keep()
+    taken.write_text("somebody's")
+    monkeypatch.setattr(Journal, "place_to_keep", lambda self: taken)  # as if it had come in this very moment
+    with pytest.raises(JournalError, match="kept under its date"):
+        table.judge(JudgeNewGame(BEGUN + 20.0))
+    assert taken.read_text() == "somebody's"
+    assert table.retry(BEGUN + 21.0)
+    assert (table.view.phase, table.view.winner) == ("over", "A")
+    assert not list(tmp_path.glob(".*"))
+    monkeypatch.undo()
+    table.judge(JudgeNewGame(BEGUN + 22.0))
+    assert (table.view.phase, taken.read_text()) == ("toss", "somebody's")
+
+
+@pytest.mark.parametrize("before", ["nothing", "toss"])
+def test_only_a_game_that_is_over_is_followed(journal, tmp_path, before):
+    table = sit(journal)
+    if before == "toss":
+        table.judge(JudgeAction(BEGUN, {"do": "toss", "winner": "A"}))
+    with pytest.raises(IllegalActionError, match="not over"):
+        table.judge(JudgeNewGame(BEGUN + 1.0))
+    assert others(tmp_path) == []
+    table.judge(JudgeClose(BEGUN + 2.0, "B", "no_show", "called three times"))
+    table.judge(JudgeNewGame(BEGUN + 3.0))
+    assert table.view.phase == "toss"
+
+
+def test_a_protest_is_decided_first(journal):
+    table = finish(sit(journal))
+    table.judge(JudgeProtest(BEGUN + 11.0, "B", "the last hit"))
+    with pytest.raises(IllegalActionError, match="protest"):
+        table.judge(JudgeNewGame(BEGUN + 12.0))
+    table.judge(JudgeRuling(BEGUN + 13.0, "denied", "seen by two"))
+    table.judge(JudgeNewGame(BEGUN + 14.0))
+    assert table.view.phase == "toss"
+
+
+def test_players_have_no_sides_to_change(journal):
+    table = sit(journal, "plum_stone")
+    table.judge(JudgeClose(BEGUN, "B", "forfeit", "they go home"))
+    table.judge(JudgeNewGame(BEGUN + 1.0, swapped=True))
+    assert table.view.teams == {"A": "Blue", "B": "Red"}
+    journal.close()
+    with Journal(journal.path.with_name("other.sqlite")) as other:
+        table = sit(other, "patol", {"players": "Ann,Bo"})
+        table.judge(JudgeClose(BEGUN, "Bo", "forfeit", "they go home"))
+        with pytest.raises(IllegalActionError, match="no teams"):
+            table.judge(JudgeNewGame(BEGUN + 1.0, swapped=True))
+        table.judge(JudgeNewGame(BEGUN + 1.0))
+        assert [horse["player"] for horse in table.view.sheet["horses"]] == ["Ann", "Bo"]
+
+
+def test_the_board_is_as_it_was(journal):
+    table = sit(journal)
+    table.mat_event(Link(BEGUN, up=True))
+    table.mat_event(Sensors(BEGUN, (SensorFault("disc", 2, "silent"),)))
+    table.judge(JudgeSensors(BEGUN, on=False, reason="the drums"))
+    before = finish(table).view
+    table.judge(JudgeNewGame(BEGUN + 20.0))
+    now = table.view
+    assert (
+        (now.link, now.faults, now.sensors)
+        == (before.link, before.faults, before.sensors)
+        == (
+            True,
+            (SensorFault("disc", 2, "silent"),),
+            False,
+        )
+    )
+
+
+def test_a_command_counts_once_across_the_change(journal, tmp_path):
+    table = finish(sit(journal))
+    seen = table.view.stand
+    command = Command(JudgeNewGame(BEGUN + 20.0), "Ann", "head", "key-1", seen)
+    assert not table.command(command).repeated
+    assert table.command(command).repeated
+    assert len(others(tmp_path)) == 1
+    journal.close()
+    with Journal(journal.path) as again:
+        table = sit(again, t=BEGUN + 30.0)
+        assert table.command(command).repeated
+        assert table.view.phase == "toss"
+
+
+def test_a_screen_of_the_last_game_is_stale_in_this_one_at_any_time(journal):
+    table = sit(journal)
+    seen = {table.view.stand}
+    table.judge(JudgeAction(BEGUN, {"do": "toss", "winner": "A"}))
+    while table.view.phase != "over":
+        seen.add(table.view.stand)
+        table.judge(JudgeAction(BEGUN, {"do": "hit", "found": False}))
+    seen.add(table.view.stand)
+    table.judge(JudgeNewGame(BEGUN + 20.0))
+    now = {table.view.stand}
+    for n in range(30):
+        if table.view.phase == "over":
+            break
+        action = {"do": "hit", "found": False} if n else {"do": "toss", "winner": "B"}
+        table.judge(JudgeAction(BEGUN + 21.0 + n, action))
+        now.add(table.view.stand)
+    table.judge(JudgeUndo(BEGUN + 60.0))
+    assert seen.isdisjoint({*now, table.view.stand})
+    with pytest.raises(StaleError):
+        table.command(Command(JudgeUndo(BEGUN + 61.0), "Ann", "head", "key-2", max(seen)))
+
+
+def test_who_reads_the_journal_meanwhile_goes_on_with_what_it_was(journal, tmp_path):
+    table = finish(sit(journal))
+    with Journal(journal.path, read_only=True) as onlooker:
+        before = list(onlooker.read())
+        table.judge(JudgeNewGame(BEGUN + 20.0))
+        for n in range(3):
+            table.judge(JudgeSensors(BEGUN + 21.0 + n, on=bool(n % 2)))
+        assert list(onlooker.read()) == before
+    (there,) = others(tmp_path)
+    with Journal(there, read_only=True) as old:
+        assert list(old.read()) == before
+
+
+def test_the_backup_has_the_finished_game_to_its_end_and_the_next_one(journal, tmp_path):
+    stick = tmp_path / "stick"
+    stick.mkdir()
+    table = sit(journal)
+    keeper = Backup(journal.path, stick, 1.0)
+    keeper.stepped(BEGUN, table, armed=False)
+    keeper._done.wait(10)
+    finish(table)
+    last = journal.seq
+    table.judge(JudgeNewGame(BEGUN + 20.0))
+    keeper.stepped(BEGUN + 20.0, table, armed=False)
+    keeper.close()
+    copies = [verdict(path) for path in sorted(stick.glob("*.sqlite"))]
+    assert sorted(copy.records for copy in copies) == sorted([last, journal.seq])
+    assert [copy.wrong for copy in copies] == ["", ""]
+
+
+def test_what_was_felt_stays_with_its_game(tmp_path, stroke_at):
+    hits = beside(tmp_path / "table.sqlite")
+    review = Review(hits)
+    review.add([stroke_at(BEGUN)])
+    review.close()
+    there = beside(tmp_path / "table-2026-11-03-1915.sqlite")
+    follow(hits, there, BEGUN + 20.0)
+    assert (hits.exists(), len(kept(there))) == (False, 1)
+    review = Review(hits)
+    review.add([stroke_at(BEGUN + 30.0)])
+    review.close()
+    follow(hits, there, BEGUN + 20.0)
+    assert [stroke.t for stroke in strokes(hits)] == [BEGUN + 30.0]
+
+
+@pytest.fixture
+def stroke_at():
+    import numpy as np
+
+    from pi_controller.table.review import Stroke
+
+    def make(t):
+        samples = np.zeros((8, 4), np.int16)
+        return Stroke(1, t, t - 0.1, 4000.0, 2048, (2,), 9.0, True, StrikeSettings(), samples)
+
+    return make
+
+
+CHILD = """
+import os, signal, sys
+sys.path.insert(0, {here!r})
+from test_next_game import BEGUN, JudgeNewGame, Journal, sit
+
+with Journal(sys.argv[1]) as journal:
+    table, left, kinds = sit(journal, t=BEGUN + 15.0), int(sys.argv[2]), set()
+
+    def look(event, args):
+        global left
+        watched = event in ("os.link", "os.rename", "os.remove", "os.chmod", "os.unlink", "sqlite3.connect", "open")
+        if watched:
+            left -= 1
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(look)
+    table.judge(JudgeNewGame(BEGUN + 20.0))
+    os._exit(0)
+"""
+
+
+def test_killed_at_any_step_it_is_the_one_game_or_the_other(tmp_path):
+    """Before each thing that is done to a file while the games change: one of them is resumed, and both are whole."""
+    told = {}
+    for step in range(1, 100):
+        folder = tmp_path / str(step)
+        folder.mkdir()
+        path = folder / "table.sqlite"
+        with Journal(path) as journal:
+            finish(sit(journal))
+            epoch, records = journal.meta.epoch, journal.seq
+        child = CHILD.format(here=str(Path(__file__).parent))
+        ended = subprocess.run([sys.executable, "-c", child, str(path), str(step)], check=False, timeout=120)
+        with Journal(path) as journal:
+            table = sit(journal, t=BEGUN + 30.0)
+            there = others(folder)
+            new = journal.meta.epoch != epoch
+            assert table.view.phase == ("toss" if new else "over")
+            assert len(there) == new, (step, there)
+            finished = there[0] if new else path
+            assert verdict(finished).wrong == verdict(path).wrong == ""
+            assert verdict(finished).epoch == epoch
+            assert verdict(finished).records >= records
+            assert not list(folder.glob(".*"))
+            told[step] = new
+            if not new:
+                table.judge(JudgeNewGame(BEGUN + 40.0))
+                assert table.view.phase == "toss"
+                assert len(others(folder)) == 1
+        if ended.returncode == 0:
+            break
+        assert ended.returncode == -signal.SIGKILL
+    assert ended.returncode == 0
+    assert len(told) > 8
+    assert list(told.values()) == sorted(told.values()), "once the new game counts it counts"
+    assert set(told.values()) == {False, True}
+    print(f"\n{len(told) - 1} steps; the new game counts from step {list(told.values()).index(True) + 1} on")
+
+
+def test_a_disk_that_fails_in_the_change_stops_play_and_is_tried_again(journal, tmp_path, monkeypatch):
+    table = finish(sit(journal))
+    whole = os.link
+
+    def full(*args, **kwargs):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "link", full)
+    with pytest.raises(JournalError, match="kept under its date"):
+        table.judge(JudgeNewGame(BEGUN + 20.0))
+    assert table.view.phase == "halted"
+    monkeypatch.setattr(os, "link", whole)
+    assert table.retry(BEGUN + 21.0)
+    assert table.view.phase == "over"
+    table.judge(JudgeNewGame(BEGUN + 22.0))
+    assert (table.view.phase, len(others(tmp_path))) == ("toss", 1)
