@@ -69,8 +69,11 @@ def parse(text: str, game: str) -> Line:
     return Line(Move(said(game, tokens), calls, t, by, comment, superseded), number)
 
 
-def written(entry: Entry, game: str, number: int | None = None) -> str:
-    """Return the line for `entry` in a record of `game`, an action that begins a hide or turn with its `number`."""
+def written(entry: Entry, game: str, number: int | None = None, words: str = "") -> str:
+    """Return the line for `entry` in a record of `game`, an action that begins a hide or turn with its `number`.
+
+    With `words` an action is told in these, for people; no record is read from such a line.
+    """
     match entry:
         case Comment(text=text):
             return f"   ; {put_text(text)}".rstrip()
@@ -83,9 +86,10 @@ def written(entry: Entry, game: str, number: int | None = None) -> str:
             return " ".join(("   =", *parts, *_commented(comment)))
         case Move():
             lead = "   ~" if entry.superseded else f"{number}.".rjust(4) if number else "    "
-            parts = [lead, _clock(entry.t), spoken(game, entry.action), f"[{entry.by}]" if entry.by else ""]
+            parts = [lead, _clock(entry.t), words or spoken(game, entry.action), f"[{entry.by}]" if entry.by else ""]
             if entry.calls:
-                parts += [ARROW, *entry.calls]
+                called = ", ".join(call.replace("_", " ") for call in entry.calls)
+                parts += [ARROW, *((called,) if words else entry.calls)]
             return " ".join((*filter(None, parts), *_commented(entry.comment)))
 
 

@@ -7,18 +7,26 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from pi_controller.games.play import drawn
 from pi_controller.record.course import SET
+from pi_controller.record.forms import current
 from pi_controller.record.lines import written
 from pi_controller.record.model import Check, Comment, Move, Record, Ruling
 from pi_controller.record.values import put_text
 from pi_controller.record.writing import begun
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from pi_controller.games.base import Json
     from pi_controller.record.model import Entry
 
+    Played = Callable[[Mapping[str, Any], Mapping[str, str]], str]
 
-def as_text(record: Record, out: TextIO, to: int | None = None) -> None:
-    """Write the record's story to `out`, with `to` the entries up to that number. Raises `RecordError`."""
+
+def as_text(record: Record, out: TextIO, to: int | None = None, played: Played | None = None) -> None:
+    """Write the record's story to `out`, with `to` the entries up to that number. Raises `RecordError`.
+
+    `played` puts an action into words; without it, and where it has none, it is told as the record writes it.
+    """
     course = begun(record)
     teams = " and ".join(f"{put_text(name)} ({team})" for team, name in sorted(record.teams.items()))
     out.write(f"{record.game} {put_text(record.version) or course.game.version}{f': {teams}' if teams else ''}\n")
@@ -33,11 +41,16 @@ def as_text(record: Record, out: TextIO, to: int | None = None) -> None:
             if turn:
                 out.write(f"\n{drawn(f'{word} {turn}', before)}\n")
         taken = "   (taken back)" if isinstance(entry, Move | Ruling) and entry.superseded else ""
-        out.write(f"{n:>5}  {written(entry, record.game).lstrip(' ~')}{taken}\n")
+        out.write(f"{n:>5}  {_line_of(entry, record, played)}{taken}\n")
         if isinstance(entry, Move) and not taken and entry.action.get("do") == SET:
             out.write(f"{drawn('So it stands', course.sheet)}\n")
     over = course.game.over(course.state)
     out.write(f"\n{drawn('End' if over else 'In progress', course.sheet)}\n")
+
+
+def _line_of(entry: Entry, record: Record, played: Played | None) -> str:
+    words = played(current(record.game, entry.action), {**record.teams}) if played and isinstance(entry, Move) else ""
+    return written(entry, record.game, words=words).lstrip(" ~")
 
 
 def as_json(record: Record, out: TextIO, to: int | None = None) -> None:

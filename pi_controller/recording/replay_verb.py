@@ -26,9 +26,10 @@ def main(argv: Sequence[str]) -> int:
     1: the recording is not felt, or not judged, as it was at the table, though its own settings were taken.
     """
     if "--sensors" not in argv and not any(is_recording(arg) for arg in argv if not arg.startswith("-")):
-        from pi_controller.table import replay  # noqa: PLC0415 - a journal needs no detectors
+        from pi_controller.show.sheet_phrases import played  # noqa: PLC0415 - a journal needs no detectors
+        from pi_controller.table import replay  # noqa: PLC0415
 
-        return replay.main(argv)
+        return replay.main(argv, played)
     from pi_controller.arguments import Parser  # noqa: PLC0415
 
     parser = Parser("replay", "Feel a sensor recording again, bit for bit, and judge it again. It is only read.")

@@ -10,7 +10,7 @@ from pi_controller.referee.story import HAMPA_APENA
 from pi_controller.show import sheet_phrases
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.names import inline, player_name, team_name
-from pi_controller.show.words import plain
+from pi_controller.show.words import plain, word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -150,6 +150,31 @@ def sentence(view: View, language: str = "en") -> str:
             return text("The bead is hidden")
         case _:
             return text("{hider} hides the bead").format(**names)
+
+
+def outcome(view: View, language: str = "en") -> str:
+    """Return what came of the last hit, throw or guess, with what is counted now; nothing where nothing came yet."""
+    text = catalogue(language).gettext
+    if sheet_phrases.told_by_sheet(view):
+        said = [sheet_phrases.worth(view.sheet.get("value"), language)]
+    else:
+        said = [foul(view.foul, language).rstrip(".")] if view.foul else []
+        said += [hit(len(view.hits), view.hits[-1], language)] if view.hits else []
+    if said == [] or not (said[0] or view.calls):
+        return ""
+    if view.calls:
+        words = ", ".join(word(call, language, view.game).shown for call in view.calls)
+        said.append(text("Called: {words}").format(words=words))
+    if sheet_phrases.told_by_sheet(view):
+        return ". ".join(filter(None, (*said, sheet_phrases.counted(view, language))))
+    if view.phase == "hit":
+        return ". ".join(said)  # the second hit is owed, and nothing has moved
+    opened = view.opening
+    if opened is not None and opened.hide == view.hide:
+        said.append(text("The bead was under pad {pad}").format(pad=opened.pad))
+    long = {team.lower(): f"{inline(team_name(view, team))} {view.long.get(team, 0)}" for team in ("A", "B")}
+    said.append(text("Sticks: {a}, {b}, in the middle {middle}").format(**long, middle=view.middle))
+    return ". ".join(said)
 
 
 def turn_worth(view: View, language: str = "en") -> str:

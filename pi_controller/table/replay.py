@@ -51,8 +51,11 @@ if TYPE_CHECKING:
     from pi_controller.referee.history import Record
 
 
-def main(argv: Sequence[str]) -> int:
-    """Run `moccasin-mat replay FILE [--to N] [--json]`; return its exit status."""
+def main(argv: Sequence[str], played: retelling.Played | None = None) -> int:
+    """Run `moccasin-mat replay FILE [--to N] [--json]`; return its exit status.
+
+    `played` puts the actions of the games without hides into words (`retelling.as_text`).
+    """
     parser = Parser("replay", "Show a game hide by hide, from a journal or a written record. The file is only read.")
     parser.add_argument("file", metavar="FILE", help="a journal, a record, or the actions of a score sheet")
     parser.add_argument("--to", metavar="N", type=int, help="stop after record N, the number at the left")
@@ -65,7 +68,7 @@ def main(argv: Sequence[str]) -> int:
         raise UsageError("there is no record before the first", "--to takes a number from 1")
     if not is_journal(args.file):
         record = written_in(args.file, args.game, from_text(args.set))
-        return _retold(args.file, record, args.to, json=args.json)
+        return _retold(args.file, record, args.to, played, json=args.json)
     with Journal(args.file, read_only=True) as journal:
         opened = journal.opened()
         if opened is None:
@@ -73,7 +76,7 @@ def main(argv: Sequence[str]) -> int:
         game = registry.game(opened.game, opened.options)
         records = list(journal.read(args.to))
     if game.name != HAMPA_APENA and not args.json:  # no hides to tell it by: as its record tells it
-        return _retold(args.file, kept_in(args.file, private=True), args.to, json=False)
+        return _retold(args.file, kept_in(args.file, private=True), args.to, played, json=False)
     try:
         (_as_json if args.json else _as_text)(game, records, sys.stdout)
     except MatError as error:
@@ -84,13 +87,16 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def _retold(path: str, record: WrittenRecord, to: int | None, *, json: bool) -> int:
+def _retold(path: str, record: WrittenRecord, to: int | None, played: retelling.Played | None, *, json: bool) -> int:
     """Tell a written record; what is wrong in it goes to standard error and makes the status 2."""
     if not record.game:
         raise RecordError(f"{path} is no journal and no record", "a record says 'Game: dakota' at its top")
     for fault in record.faults:
         print(f"moccasin-mat: line {fault.line}: {fault.what}", file=sys.stderr)
-    (retelling.as_json if json else retelling.as_text)(record, sys.stdout, to)
+    if json:
+        retelling.as_json(record, sys.stdout, to)
+    else:
+        retelling.as_text(record, sys.stdout, to, played)
     return 2 if record.faults else 0
 
 

@@ -8,6 +8,7 @@ A game that is told by its score sheet has another page, `layout`, with fewer ke
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 import msgspec
 
@@ -63,6 +64,7 @@ def board(view: View, language: str = "en", chances: ShownChances | None = None)
     }
     turn_worth = "" if view.question else phrases.turn_worth(view, language)
     texts["turn_worth"], marks["turn_worth"] = turn_worth, "yes" if turn_worth else ""
+    _outcome(view, texts, marks, language)
     _standing(view, texts, marks, language)
     _teams(view, texts, marks, text)
     _question(view, texts, marks, language)
@@ -93,7 +95,7 @@ def _sheet_board(view: View, language: str, chances: ShownChances | None) -> Boa
         "credit": credit(view.game, language),
         "title": game_name(view.game, language),
         "sentence": sentence,
-        "announce": sentence,
+        "score": "",
         "note": note,
         "turn_worth": turn_worth,
         "link": _link(view, language, text("The judge keeps the score")),
@@ -105,6 +107,7 @@ def _sheet_board(view: View, language: str, chances: ShownChances | None) -> Boa
         "note": "yes" if note else "",
         "turn_worth": "yes" if turn_worth else "",
     }
+    _outcome(view, texts, marks, language)
     _standing(view, texts, marks, language)
     _seal(view, texts, marks, language)
     _question(view, texts, marks, language)
@@ -131,6 +134,13 @@ def _labels(text: Callable[[str], str]) -> dict[str, str]:
         "label_go": text("Show it live"),
         "label_as_of": text("as of"),
     }
+
+
+def _outcome(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
+    """Tell what came last and of which moment it is, for those who hear the page: said once for each moment."""
+    texts["outcome"] = phrases.outcome(view, language)
+    moment = msgspec.json.encode((view.hide, view.hits, view.opened, view.foul, view.calls, view.sheet))
+    marks["moment"] = f"{crc32(moment):08x}"
 
 
 def _standing(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
@@ -171,7 +181,7 @@ def _teams(view: View, texts: dict[str, str], marks: dict[str, str], text: Calla
         texts[f"long_{key}"] = str(view.long.get(team, 0))
         score.append(f"{name} {points}")
     texts["middle"] = str(view.middle)
-    texts["announce"] = ", ".join(score)
+    texts["score"] = ", ".join(score)
     texts["title"] = f"{view.short.get('A', 0)}–{view.short.get('B', 0)} {texts['heading']}"
 
 

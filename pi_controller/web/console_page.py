@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 BEAT_S = 5.0
 """How often a judge's page should hear that the line lives, seconds; after two beats missed it offers nothing."""
+SETTLE_S = 1.5
+"""So long after a turn was settled the next one cannot be entered, s: a slow second tap was meant for the last."""
 _WORD = re.compile(r"\{\{(\w+)\}\}")
 
 WORDS: Mapping[str, str] = {
@@ -136,6 +138,7 @@ WORDS: Mapping[str, str] = {
     "off_sending": mark("The last touch is still being sent."),
     "off_rules": mark("Not now, by the rules."),
     "touch_all": mark("Touch one in each row."),
+    "touch_first": mark("Touch what shows first."),
     "block_second": mark("Now the holder at the guesser's right."),
     "shows": mark("Shows: {told}"),
     "worth": mark("worth {value}"),
@@ -212,20 +215,21 @@ def console(
     last: Action | None = None,
     options: Mapping[str, Any] | None = None,
     sets: bool = False,
+    begins: bool = False,
     before: str | None = None,
 ) -> Console:
     """Return what the console shows for `view`.
 
     `legal` are the actions the game allows, `undo` says what an undo takes back and `last` is the action among it, if
-    it is one; `options` are the game's, `sets` is whether the one who looks may set the table. `before` is the
-    team that hid in the hide just settled, where that is known.
+    it is one; `options` are the game's, `sets` is whether the one who looks may set the table, `begins` whether they
+    may begin another game. `before` is the team that hid in the hide just settled, where that is known.
     """
     text = catalogue(language).gettext
     waiting = view.phase in {"hide", "check", "hit", "guess"} and not view.hits and not view.opened
     return Console(
         sides=sides(view, language),
         facts=_facts(view, text, language, before),
-        play=play(view, legal, language, options),
+        play=play(view, legal, language, options, begins=begins),
         off=_off(view, text),
         undo=undo,
         question=_question(view, language),
@@ -317,7 +321,14 @@ def sign_in(language: str = "en") -> str:
 
 
 def page(
-    view: View, content: Console, language: str = "en", *, as_of: str = "", me: str = "", beat_s: float = BEAT_S
+    view: View,
+    content: Console,
+    language: str = "en",
+    *,
+    as_of: str = "",
+    me: str = "",
+    beat_s: float = BEAT_S,
+    settle_s: float = SETTLE_S,
 ) -> str:
     """Return the console with `content` in it, for `me` who is signed in; the script takes over from there."""
     shown = board(view, language)
@@ -335,6 +346,7 @@ def page(
             "as_of_time": escape(as_of),
             "me": escape(me),
             "beat": f"{beat_s:g}",
+            "settle": f"{settle_s:g}",
             "facts": facts,
             "sides": content.sides,
         },

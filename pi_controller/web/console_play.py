@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from pi_controller.games.bageswin import PIECES
+from pi_controller.games.bageswin import PIECES as COUNTS
 from pi_controller.games.bageswin import VALUES as FISH_VALUES
 from pi_controller.games.plum_stone import VALUES as PLUM_VALUES
 from pi_controller.games.slahal_state import ONE_PAIR
 from pi_controller.pinmap import pinmap
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.names import inline, player_name, team_name
-from pi_controller.show.sheet_phrases import DIRECTIONS, RIVERS
+from pi_controller.show.sheet_phrases import DIRECTIONS, PIECES, RIVERS, SIGNALS, SLIPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class Button(msgspec.Struct, frozen=True):
     """One thing to say. `id` is its place, `say` the call without its time, `look` how it is drawn, `key` a shortcut.
 
-    `on` is whether the rules allow it now.
+    `on` is whether the rules allow it now. With `confirm` the first touch only shows that, and the second one says it.
     """
 
     id: str
@@ -41,6 +41,7 @@ class Button(msgspec.Struct, frozen=True):
     look: str = ""
     key: str = ""
     on: bool = True
+    confirm: str = ""
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -79,14 +80,8 @@ class Play(msgspec.Struct, frozen=True):
     values: dict[str, int] | None = None
 
 
-_SIGNALS = {"left": mark("left"), "right": mark("right"), "inside": mark("inside"), "outside": mark("outside")}
-_PIECES = {"woman": mark("woman"), "fish": mark("fish"), "knives": mark("knife"), "buttons": mark("button")}
-_MORE = {
-    "double_tap": mark("Tapped twice: nothing, the bowl passes"),
-    "no_throw": mark("No throw: spilled, or not all moved"),
-    "rehide": mark("Bones moved after presenting"),
-    "time": mark("Time: the game is over"),
-}
+NONE = "none"
+"""The key of the row by whose one choice a throw is told in which no piece shows what is touched."""
 
 
 def act(action: Action, *, again: bool = False) -> dict[str, Any]:
@@ -100,10 +95,13 @@ def play(
     language: str = "en",
     options: Mapping[str, Any] | None = None,
     again: Action | None = None,
+    *,
+    begins: bool = False,
 ) -> Play:
     """Return what can be said now; with `again`, the last action, what could have been said in its place.
 
     `legal` are the actions that the game allows (`Game.legal_actions`), `options` the game's: what throws are worth.
+    `begins`: who looks may begin another game once this one is over.
     """
     text = catalogue(language).gettext
     dos = {again["do"]} if again else {action["do"] for action in legal}
@@ -126,7 +124,24 @@ def play(
         return _guess(view, title, text, replaces, two=replaces or view.sheet["pairs_out"] != 1, legal=legal)
     if "throw" in dos:
         return _throw(view, title, text, options or {}, replaces)
-    return Play("choice", title or (text("The game is over") if view.phase == "over" else text("Nothing to enter")))
+    if view.phase == "over":
+        another = _new_games(view, text, options or {}) if begins and not replaces else ()
+        return Play("over", title or text("The game is over"), another)
+    return Play("choice", title or text("Nothing to enter"))
+
+
+def _new_games(view: View, text: Text, options: Mapping[str, Any]) -> tuple[Button, ...]:
+    """Another game by the same rules, and for teams one in which each sits where the other did."""
+    confirm = text("Touch again: this game is kept, and another begins")
+    say = {"judge": "new_game"}
+    if "players" in options:
+        return (Button("new-game", text("New game"), say, confirm=confirm),)
+    swapped = text("Rematch, sides changed: {a} at B, {b} at A")
+    names = {key: inline(team_name(view, team)) for key, team in (("a", "A"), ("b", "B"))}
+    return (
+        Button("new-game", text("Rematch"), say, confirm=confirm),
+        Button("new-game-swapped", swapped.format(**names), {**say, "swapped": True}, confirm=confirm),
+    )
 
 
 def _teams(view: View, do: str, key: str, said: str, again: bool) -> tuple[Button, ...]:
@@ -205,7 +220,7 @@ def _shot(view: View, title: str, text: Text, options: Mapping[str, Any], again:
 
 
 def _guess(view: View, title: str, text: Text, again: bool, *, two: bool, legal: Sequence[Action]) -> Play:
-    signals = tuple(Choice(name, text(said), look=name, on=two or name in ONE_PAIR) for name, said in _SIGNALS.items())
+    signals = tuple(Choice(name, text(said), look=name, on=two or name in ONE_PAIR) for name, said in SIGNALS.items())
     said = {"block": text("Block: one holder at a time, the one at the guesser's left first")} if two else {}
     if not two or again:
         said["mirror"] = text("Mirrored: shown with the bones that were caught")
@@ -222,8 +237,8 @@ def _guess(view: View, title: str, text: Text, again: bool, *, two: bool, legal:
 def _seldom(view: View, legal: Sequence[Action], text: Text) -> list[Button]:
     buttons: list[Button] = []
     for action in legal:
-        if action["do"] in _MORE:
-            buttons.append(Button(action["do"], text(_MORE[action["do"]]), act(action)))
+        if action["do"] in SLIPS:
+            buttons.append(Button(action["do"], text(SLIPS[action["do"]]), act(action)))
         elif action["do"] == "king_moved":
             said = text("{team} moved the king stick too early").format(team=inline(team_name(view, action["by"])))
             buttons.append(Button(f"king-{action['by']}", said, act(action)))
@@ -240,7 +255,7 @@ def _throw(view: View, title: str, text: Text, options: Mapping[str, Any], again
         return Play("choice", title or text("How many marked faces are up?"), buttons)
     submit = Button("throw", text("Enter the throw"), act({"do": "throw"}, again=again), "main", "e")
     slip = "double_tap" if view.game == "bageswin" else "no_throw"
-    more = (Button(slip, text(_MORE[slip]), act({"do": slip}, again=again)),)
+    more = (Button(slip, text(SLIPS[slip]), act({"do": slip}, again=again)),)
     if view.game == "plum_stone":
         rows = (
             Row(
@@ -249,6 +264,7 @@ def _throw(view: View, title: str, text: Text, options: Mapping[str, Any], again
             Row(
                 "whites", text("Touch each stone that shows white"), _pieces("white", text("white"), 3), 3, needed=False
             ),
+            _none(text("No moon and no white shows")),
         )
         worth = {"".join(map(str, counts)): value for counts, value in PLUM_VALUES.items()}
         return Play("pieces", title, (), rows, None, submit, more, worth)
@@ -256,15 +272,21 @@ def _throw(view: View, title: str, text: Text, options: Mapping[str, Any], again
         Row(
             kind,
             text("Touch each piece that shows red") if i == 0 else "",
-            _pieces(kind, text(_PIECES[kind]), n),
+            _pieces(kind, text(PIECES[kind]), n),
             n,
             False,
         )
-        for i, (kind, n) in enumerate(PIECES.items())
+        for i, (kind, n) in enumerate(COUNTS.items())
     )
+    rows = (*rows, _none(text("No piece shows red")))
     table = FISH_VALUES.get(str((options or {}).get("table")))
     values = {"".join(map(str, counts)): value for counts, value in table.items()} if table else None
     return Play("pieces", title, (), rows, None, submit, more, values)
+
+
+def _none(label: str) -> Row:
+    """The row that tells a throw in which nothing is touched: without it such a throw would be there from the start."""
+    return Row(NONE, "", (Choice(value=True, label=label),), needed=False)
 
 
 def _pieces(look: str, label: str, n: int) -> tuple[Choice, ...]:

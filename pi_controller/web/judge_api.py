@@ -63,11 +63,13 @@ class JudgeApi:
         journal: Path,
         language: str = "en",
         heartbeat_s: float = HEARTBEAT_S,
+        settle_s: float = console_page.SETTLE_S,
     ) -> None:
         self.desk, self.feed, self.door = desk, feed, door
         self._hits = beside(journal)
         self._language = language
         self._heartbeat_s = heartbeat_s
+        self._settle_s = settle_s
         self._state = JudgeState(desk, journal, language)
         self._streams: list[str] = []
         self._rates: OrderedDict[str, Rate] = OrderedDict()
@@ -83,8 +85,16 @@ class JudgeApi:
             return HTMLResponse(console_page.sign_in(self._language))
         view, content = told.picture.view, self._state.page(told, session.person.role)
         as_of, beat_s = f"{datetime.now().astimezone():%H:%M:%S}", self._heartbeat_s
-        me = session.person.name
-        return HTMLResponse(console_page.page(view, content, self._language, as_of=as_of, me=me, beat_s=beat_s))
+        page = console_page.page(
+            view,
+            content,
+            self._language,
+            as_of=as_of,
+            me=session.person.name,
+            beat_s=beat_s,
+            settle_s=self._settle_s,
+        )
+        return HTMLResponse(page)
 
     async def sign_in_page(self, request: Request) -> Response:
         """Answer the sign-in page; who is signed in goes on to the console."""

@@ -18,7 +18,7 @@ from pi_controller.web import minutes
 from pi_controller.web.board import board
 from pi_controller.web.console_fouls import fouls
 from pi_controller.web.console_page import Console, console
-from pi_controller.web.signing.roles import may, rulings
+from pi_controller.web.signing.roles import begins_games, may, rulings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,6 +82,7 @@ class JudgeState:
             last=told.minutes.action,
             options=told.picture.game.settings,
             sets=may(role, "set"),
+            begins=begins_games(role, told.picture.rulings) and not told.picture.protest,
             before=told.picture.game.hiders_before(told.picture.state),
         )
 

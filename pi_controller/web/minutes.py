@@ -40,7 +40,7 @@ from pi_controller.referee.facts import (
     Withdrawn,
 )
 from pi_controller.referee.history import counted
-from pi_controller.show import phrases
+from pi_controller.show import phrases, sheet_phrases
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.names import inline
 from pi_controller.show.words import plain
@@ -63,6 +63,8 @@ _BY: Mapping[str, str] = {
     "restart": mark("the restart"),
     "table": mark("the table"),
 }
+_BY_WORD = GameClosed | StateSet | SensorsUsed | ProtestMade | ProtestRuled | ClockSet
+"""What somebody says; from the terminal without a name."""
 _OF_THE_TABLE = Opened | Commit | Void | Reveal
 _CALLED: Mapping[str, str] = {"hidden": mark("The hiders are ready."), "answer": mark("An answer.")}
 
@@ -133,7 +135,8 @@ def _batch(records: list[tuple[int, Counted]], game: str, teams: Mapping[str, st
         if said:
             by = str(getattr(fact, "by", ""))
             source = by if by in _BY else ""
-            told = source or ("table" if isinstance(fact, _OF_THE_TABLE) else "sensor")
+            alone = "judge" if isinstance(fact, _BY_WORD) else "sensor"
+            told = source or ("table" if isinstance(fact, _OF_THE_TABLE) else alone)
             who = called[1].actor if called and source in ("", "judge") else text(_BY[told])
             silent = False
             yield Line(seq, fact.t, who, said, not counts)
@@ -144,19 +147,8 @@ def _batch(records: list[tuple[int, Counted]], game: str, teams: Mapping[str, st
 
 
 def _played(game: str, action: Mapping[str, Any], teams: Mapping[str, str], language: str) -> str:
-    """Return an action in plain words where it is a plain one, else as the record writes it."""
-    text = catalogue(language).gettext
-    match action:
-        case {"do": "toss", "winner": winner}:
-            return text("{team} won the toss").format(team=inline(teams.get(str(winner), str(winner))))
-        case {"do": "hit", "found": bool(found), "pad": int(pad)}:
-            return (text("Found under pad {pad}") if found else text("Missed at pad {pad}")).format(pad=pad)
-        case {"do": "hit", "found": bool(found)}:
-            return text("Found") if found else text("Missed")
-        case {"do": "forfeit", "by": by}:
-            return text("Forfeit by {side}").format(side=inline(teams.get(str(by), str(by))))
-        case _:
-            return spoken(game, action)
+    """Return an action in plain words; one that has none as the record writes it."""
+    return sheet_phrases.played(current(game, action), teams, language) or spoken(game, action)
 
 
 CAUSES: Mapping[ClosedBy, str] = {

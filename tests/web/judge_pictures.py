@@ -15,7 +15,7 @@ from judge_rig import Rig, answered, settled, sign_in, touch
 from playwright.sync_api import sync_playwright
 
 from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
-from pi_controller.referee.judge import JudgeAction, JudgeProtest
+from pi_controller.referee.judge import JudgeAction, JudgeClose, JudgeProtest
 
 SIZES = {
     "320x568": (320, 568),
@@ -124,6 +124,22 @@ def cut(page, rig):
     page.wait_for_selector("#badge[data-value=stale]")
 
 
+def cut_below(page, rig):
+    """Nothing is heard of the table, and the page is scrolled down."""
+    fouls(page, rig)
+    page.route("**/judge/events", lambda route: route.abort())
+    page.evaluate("() => dispatchEvent(new Event('online'))")
+    page.wait_for_selector("#badge[data-value=stale]")
+
+
+def over(page, rig):
+    """The game is over, and the head judge has touched once to begin another."""
+    rig.do(lambda table, t: table.judge(JudgeClose(t, "B", "no_show", "called three times")))
+    page.wait_for_selector("[data-shape=over]")
+    settled(page)
+    page.click("[data-id=new-game-swapped]")
+
+
 def held(page, rig):
     """Play stands, as who did not write the protest down sees it."""
     hit(page, rig)
@@ -158,6 +174,11 @@ def plum_stone(page, rig):
         page.click(f"[data-row={row}] [data-value='{piece}']")
 
 
+def untouched(page, rig):
+    """Nothing was touched of a throw."""
+    touch(page, "lot-A")
+
+
 def patol(page, rig):
     """The horses are placed, and one has run."""
     for river, marked in (("north", 1), ("east", 1), ("south", 3)):
@@ -178,6 +199,9 @@ _ALL = (
     sheet,
     moved,
     cut,
+    cut_below,
+    over,
+    untouched,
     ojibwe,
     slahal,
     bageswin,
@@ -214,7 +238,8 @@ def main():
             if args.state and name not in args.state:
                 continue
             with tempfile.TemporaryDirectory() as folder:
-                game = name if name in {"ojibwe", "slahal", "bageswin", "plum_stone", "patol"} else "dakota"
+                games = {"ojibwe", "slahal", "bageswin", "plum_stone", "patol"}
+                game = "plum_stone" if name == "untouched" else name if name in games else "dakota"
                 rig = Rig(Path(folder), game, OPTIONS.get(game))
                 page = browser.new_page(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
                 if name == "toss":

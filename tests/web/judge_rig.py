@@ -61,13 +61,15 @@ OTHERS = {
 class Rig:
     """`game` at a table with the console at `url`. The table's clock is the wall clock and what `later` adds to it."""
 
-    def __init__(self, folder, game="dakota", options=None, *, teams=None, heartbeat_s=5.0, hit_seconds=None):
+    def __init__(
+        self, folder, game="dakota", options=None, *, teams=None, heartbeat_s=5.0, hit_seconds=None, settle_s=0.3
+    ):
         self.later = 0.0
         self.feed, self.desk = Feed(), Desk()
         self._rules, self._teams, self._hit_seconds = registry.game(game, options or {}), teams or TEAMS, hit_seconds
         journal = folder / "game.sqlite"
         self.people = everybody(folder)
-        self._journal, self._heartbeat_s = journal, heartbeat_s
+        self._journal, self._heartbeat_s, self._settle_s = journal, heartbeat_s, settle_s
         self._port = 0
         self._asked = queue.Queue()
         self._ended = threading.Event()
@@ -91,7 +93,9 @@ class Rig:
     def serve(self):
         """Serve the pages; again at the same port after `server.stop()`, as a table that was started again does."""
         door = door_of(self.people, self.clock)
-        api = JudgeApi(self.desk, self.feed, door, self._journal, heartbeat_s=self._heartbeat_s)
+        api = JudgeApi(
+            self.desk, self.feed, door, self._journal, heartbeat_s=self._heartbeat_s, settle_s=self._settle_s
+        )
         self.server = WebServer(
             self.feed,
             port=self._port,

@@ -375,6 +375,38 @@ def test_at_a_tournament_the_committee_decides_a_protest_before_play_goes_on(tmp
         house.close()
 
 
+@pytest.mark.parametrize(("preset", "allowed"), [("home", ("Ann",)), ("tournament", ("Com", "Ann"))])
+def test_who_begins_another_game(tmp_path, preset, allowed):
+    house = House(tmp_path, preset=preset)
+    closing = {"by": "B", "cause": "no_show", "reason": "called three times"}
+    try:
+        for n, name in enumerate(("Sam", "Jo", "Com", "Ann")):
+            with house.signed_in(name) as web, house.signed_in("Ann") as head:
+                offered = [one["id"] for one in state(web)["console"]["play"]["buttons"]]
+                assert not any(one.startswith("new-game") for one in offered)
+                error(say(head, f"too-soon{n}", "new_game"), 409, "illegal")
+                say(head, f"closing-{n}", "close", **closing).raise_for_status()
+                stand = state(web)["view"]["stand"]
+                offered = [one["id"] for one in state(web)["console"]["play"]["buttons"]]
+                answer = say(web, f"another-{n}", "new_game", stand, swapped=True)
+                if name not in allowed:
+                    error(answer, 403, "role")
+                    assert offered == []
+                    say(head, f"by-head-{n}", "new_game", stand, swapped=True).raise_for_status()
+                else:
+                    assert offered == ["new-game", "new-game-swapped"]
+                    assert answer.json()["repeated"] is False
+                    assert say(web, f"another-{n}", "new_game", stand, swapped=True).json()["repeated"] is True
+                    told = state(head)
+                    assert told["view"]["teams"] == {"A": "Big Coulee", "B": "Long Hollow"} if n % 2 else True
+                    assert (told["log"][0]["who"], told["log"][0]["text"][:22]) == (name, "Another game was begun")
+                error(say(head, f"stale---{n}", "undo", stand), 409, "stale")
+                assert house.table.view.phase == "toss"
+        assert len(list(tmp_path.glob("table-*.sqlite"))) == 4
+    finally:
+        house.close()
+
+
 def test_at_home_a_judge_rules_and_play_may_go_on_before(house):
     with house.signed_in("Jo") as judge:
         assert say(judge, "the-toss", "action", action=TOSS).status_code == 200

@@ -1,5 +1,6 @@
 // The judge's console: shows the table, and says to it what is touched. Nothing is entered here before the table has it.
 // @ts-check
+import { News } from "./announce.js";
 import { Clock, sounds } from "./judge_clock.js";
 import * as more from "./judge_more.js";
 import { announce, by, fill, make, minutes, say, set, words } from "./judge_page.js";
@@ -13,12 +14,14 @@ const AGAIN_MS = 1_000;
 
 function console_() {
   const beat = 1000 * Number(document.body.dataset.beat);
+  const settle = 1000 * Number(document.body.dataset.settle);
   const clock = new Clock();
+  const news = new News();
   /** @type {any} */
   let state = null;
   /** @type {EventSource | null} */
   let source = null;
-  let [heard, spoken, received, inert] = [performance.now(), performance.now(), performance.now(), 0];
+  let [heard, spoken, received, inert, settled] = [performance.now(), performance.now(), performance.now(), 0, 0];
   let [live, replacing, catching, told] = [true, false, false, by("sentence").textContent];
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let again;
@@ -39,9 +42,10 @@ function console_() {
     return play ? (state?.console.off ?? "") : "";
   }
 
-  /** Return whether a touch on `from` counts; if not, say why. */
+  /** Return whether a touch on `from` counts; if not, say why. The hiders' word ends the wait after a settled turn. */
   function asked(/** @type {HTMLElement} */ from, on = true, play = true) {
-    const why = performance.now() < inert ? words.just_changed : off(play) || (on ? "" : words.off_rules);
+    const next = by("play").contains(from) && !from.closest(".ready");
+    const why = performance.now() < (next ? Math.max(inert, settled) : inert) ? words.just_changed : off(play) || (on ? "" : words.off_rules);
     if (why) announce(why);
     if (why && from.closest("#dock")) say(by("why"), why);
     return !why;
@@ -102,9 +106,12 @@ function console_() {
   /** Show a picture of the table. */
   function show(/** @type {any} */ now) {
     if (state && state.view.stand !== now.view.stand) {
+      const turned = JSON.stringify(state.view.sheet) !== JSON.stringify(now.view.sheet) && now.view.owed !== "second";
       inert = performance.now() + INERT_MS;
+      settled = turned ? performance.now() + settle : 0;
       document.body.dataset.inert = "yes";
-      setTimeout(() => performance.now() < inert || delete document.body.dataset.inert, INERT_MS + 1);
+      const over = () => performance.now() < Math.max(inert, settled) || delete document.body.dataset.inert;
+      setTimeout(over, Math.max(INERT_MS, turned ? settle : 0) + 1);
       replacing = false;
       panel.forget();
     }
@@ -122,7 +129,8 @@ function console_() {
     say(by("health"), now.health.board);
     say(by("me"), now.me.name);
     set(document.body, "data-role", now.me.role);
-    if (texts.sentence !== told) announce((told = texts.sentence));
+    told = texts.sentence;
+    news.tell(now.board);
     const { shape, more: seldom } = now.console.play;
     showFouls([now.fouls, shape === "guess" ? seldom : []]);
     showProtest([now.protest, now.view.teams, now.rulings]);

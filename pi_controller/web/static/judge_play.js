@@ -3,7 +3,7 @@
 import { announce, fill, make, say, set, words } from "./judge_page.js";
 
 /**
- * @typedef {{ id: string, label: string, say: any, look: string, key: string, on: boolean }} Button
+ * @typedef {{ id: string, label: string, say: any, look: string, key: string, on: boolean, confirm: string }} Button
  * @typedef {{ value: any, label: string, said: string, look: string, on: boolean }} Choice
  * @typedef {{ key: string, label: string, choices: Choice[], many: number, needed: boolean }} Row
  * @typedef {{ shape: string, title: string, buttons: Button[], rows: Row[], ready: Button | null,
@@ -15,6 +15,10 @@ const ARROWS = { left: "←", right: "→", inside: "→←", outside: "←→" 
 /** What left or right of the holder at the guesser's left, and of the one at the right, make together.
  * @type {Record<string, Record<string, string>>} */
 const BLOCKED = { left: { left: "left", right: "outside" }, right: { left: "inside", right: "right" } };
+
+/** The row that tells a throw in which nothing is touched. */
+const NONE = "none";
+const pieces = (/** @type {Play} */ play) => play.rows.filter((row) => row.key !== NONE);
 
 export class Panel {
   /** `press` is called with what a button says; `asked` before it, and may refuse. */
@@ -35,12 +39,15 @@ export class Panel {
     /** @type {Play | null} */
     this.play = null;
     this.off = false;
+    /** The button that was touched once and is to be touched again. */
+    this.sure = "";
   }
 
   /** Forget what was touched and not entered. */
   forget() {
     this.picked.clear();
     this.first = null;
+    this.sure = "";
   }
 
   show(/** @type {Play} */ play, /** @type {boolean} */ off) {
@@ -106,6 +113,8 @@ export class Panel {
     else if (before.length < row.many) this.picked.set(key, [...before, i]);
     else this.picked.set(key, [...before.slice(1), i]);
     if (key === "block") this.begin();
+    if (key === NONE) pieces(/** @type {Play} */ (this.play)).forEach((one) => this.picked.delete(one.key));
+    else this.picked.delete(NONE);
     this.refresh();
     const guess = this.play?.shape === "guess" && this.play.submit;
     if (!guess || !this.play?.rows.every((one) => !one.needed || this.picked.get(one.key)?.length)) return;
@@ -154,9 +163,15 @@ export class Panel {
     const play = this.play;
     const one = [play?.ready, play?.submit, ...(play?.buttons ?? []), ...(play?.more ?? [])].find((one) => one?.id === id);
     if (!play || !one || !this.asked(from, one.on)) return;
+    const sure = this.sure === one.id;
+    this.sure = one.confirm && !sure ? one.id : "";
+    if (this.sure) {
+      announce(one.confirm);
+      return this.refresh();
+    }
     if (one !== play.submit && play.shape !== "hits") return this.press(one.say, from);
     const told = this.told(play, one);
-    if (!told) return announce(words.touch_all);
+    if (!told) return announce(play.shape === "pieces" ? words.touch_first : words.touch_all);
     this.press(told, from);
   }
 
@@ -184,7 +199,8 @@ export class Panel {
         return first && with_({ signal: BLOCKED[first.signal][signal], actual: BLOCKED[first.actual][actual], ...marked });
       }
       default: {
-        const counts = Object.fromEntries(play.rows.map((row) => [row.key, this.values(row.key).length]));
+        if (!play.rows.some((row) => this.values(row.key).length)) return null;
+        const counts = Object.fromEntries(pieces(play).map((row) => [row.key, this.values(row.key).length]));
         return with_("woman" in counts ? { red: counts } : counts);
       }
     }
@@ -197,7 +213,8 @@ export class Panel {
     for (const one of [play.ready, play.submit, ...play.buttons, ...play.more]) {
       const element = one && this.place.querySelector(`[data-id="${one.id}"]`);
       if (!one || !element) continue;
-      say(/** @type {Element} */ (element.querySelector(".label")), one.label);
+      say(/** @type {Element} */ (element.querySelector(".label")), this.sure === one.id ? one.confirm : one.label);
+      element.classList.toggle("sure", this.sure === one.id);
       set(element, "aria-disabled", String(this.off || !one.on || (one === play.submit && !this.told(play, one))));
     }
     for (const row of play.rows) {
@@ -227,8 +244,10 @@ export class Panel {
   }
 
   thrown(/** @type {Play} */ play) {
-    const counts = play.rows.map((row) => this.values(row.key).length);
-    const told = play.rows.flatMap((row, i) => (counts[i] ? [`${counts[i]} ${row.choices[0].label}`] : []));
+    if (!this.told(play, /** @type {Button} */ (play.submit))) return words.touch_first;
+    const rows = pieces(play);
+    const counts = rows.map((row) => this.values(row.key).length);
+    const told = rows.flatMap((row, i) => (counts[i] ? [`${counts[i]} ${row.choices[0].label}`] : []));
     const shows = fill(words.shows, { told: told.join(", ") || words.nothing_red });
     return play.values ? `${shows} – ${fill(words.worth, { value: play.values[counts.join("")] ?? 0 })}` : shows;
   }

@@ -1,6 +1,7 @@
 // Keeps the page current: events in, elements patched by the keys they carry. The page is complete without it.
 // @ts-check
 
+import { News } from "./announce.js";
 import { remember } from "./seals.js";
 
 /**
@@ -34,6 +35,7 @@ let next = null;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let turning;
 let held = false;
+const news = new News();
 
 /** Put `text` into `element` unless it says so already: nothing is announced twice. */
 function say(/** @type {Element} */ element, /** @type {string} */ text) {
@@ -67,6 +69,7 @@ function show(/** @type {Board} */ board) {
     const sticks = board.counts[element.getAttribute("data-count") ?? ""];
     if (sticks) count(element, ...sticks);
   }
+  news.tell(board);
   tell();
 }
 
