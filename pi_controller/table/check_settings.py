@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from pi_controller.arguments import Parser
+from pi_controller.games import registry
 from pi_controller.table.settings import Settings, load
 from pi_controller.table.settings_file import fields, takes
+from pi_controller.table.settings_game import GameSection, TeamsSection, named_by_players
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,6 +23,14 @@ def example(settings: Settings | None = None, head: str = "Every line may be lef
     return "\n".join([f"# Settings of one table. {head}", *_example(settings or Settings(), ())]) + "\n"
 
 
+def of_game(name: str | None) -> Settings:
+    """Return the default settings of a table for the game `name`, the usual one for None. Raises `UsageError`."""
+    if name is None:
+        return Settings()
+    registry.kind(name)
+    return Settings(game=GameSection(name=name))
+
+
 def used(settings: Settings) -> str:
     """Return the settings as TOML, the defaults marked; the game's options with those nobody chose."""
     return "\n".join(_used(settings, Settings(), ())) + "\n"
@@ -28,7 +38,7 @@ def used(settings: Settings) -> str:
 
 def no_chances(settings: Settings) -> str:
     """Return why the table's game has no chances of winning to show, or nothing where it has."""
-    from pi_controller.games import chances, registry  # noqa: PLC0415 - numpy's loading is not always needed
+    from pi_controller.games import chances  # noqa: PLC0415 - numpy's loading is not always needed
 
     try:
         chances.check_beside(registry.game(settings.game.name, settings.game.options))
@@ -44,12 +54,15 @@ def main(argv: Sequence[str]) -> int:
         "file", nargs="?", metavar="FILE", help="the settings file; without one, the defaults are shown"
     )
     parser.add_argument("--example", action="store_true", help="print a commented settings file with every default")
+    parser.add_argument("--game", metavar="GAME", help=f"of the example: {', '.join(registry.names())}")
     args = parser.parse_args(argv)
     if args.example:
         if args.file is not None:
             parser.error("--example takes no file")
-        print(example(), end="")
+        print(example(of_game(args.game)), end="")
         return 0
+    if args.game is not None:
+        parser.error("--game is of the --example: a settings file names its own")
     settings = Settings() if args.file is None else load(Path(args.file))
     print("ok")
     if settings.web.chances and (missing := no_chances(settings)):
@@ -64,6 +77,8 @@ def _example(model: BaseModel, path: tuple[str, ...]) -> Iterator[str]:
         if section is not None:
             yield ""
             yield f"# {_first_line(section)}"
+            if section is TeamsSection and isinstance(model, Settings) and named_by_players(model.game.name):
+                yield "# This game is played by players, each alone: [game.options] players names them."
             yield f"[{'.'.join((*path, key))}]"
             yield from _example(value, (*path, key))
         elif isinstance(value, dict):
@@ -92,17 +107,13 @@ def _used(model: BaseModel, default: BaseModel, path: tuple[str, ...]) -> Iterat
 
 def _choices(section: Any) -> Iterator[str]:
     """Say what the game's options are, as comments: the defaults are the rule set's own."""
-    from pi_controller.games.registry import kind  # noqa: PLC0415
-
-    for option in kind(section.name).options:
+    for option in registry.kind(section.name).options:
         yield f"# {option.about}"
         yield f"# {option.name} = {_toml('none' if option.default is None else option.default)}  # {option.allowed}"
 
 
 def _options(section: Any) -> Iterator[str]:
-    from pi_controller.games.registry import game  # noqa: PLC0415
-
-    for name, value in game(section.name, section.options).settings.items():
+    for name, value in registry.game(section.name, section.options).settings.items():
         mark = "" if name in section.options else "  # default"
         yield f"{name} = {_toml('none' if value is None else value)}{mark}"
 

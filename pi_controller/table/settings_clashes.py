@@ -1,4 +1,4 @@
-"""What no section can see alone: pins that two things would drive, boards that cannot both be meant, chances shown."""
+"""What no section can see alone: pins that two things would drive, boards or names that cannot be meant, chances."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from pi_controller.pinmap import pinmap
 from pi_controller.referee.settings import TOURNAMENT
 from pi_controller.table.settings_file import Fault
-from pi_controller.table.settings_game import RefereeSection
+from pi_controller.table.settings_game import GameSection, RefereeSection, TeamsSection, named_by_players
 from pi_controller.table.settings_hardware import (
     BoardSection,
     ButtonsSection,
@@ -24,7 +24,7 @@ _PI = pinmap().pi
 
 def clashes(data: dict[str, Any]) -> list[Fault]:
     """Return what is amiss between the sections of the file `data`."""
-    return [*_pin_clashes(data), *_mat_clashes(data), *_chances_at_a_tournament(data)]
+    return [*_pin_clashes(data), *_mat_clashes(data), *_chances_at_a_tournament(data), *_teams_of_players(data)]
 
 
 def _chances_at_a_tournament(data: dict[str, Any]) -> list[Fault]:
@@ -37,6 +37,23 @@ def _chances_at_a_tournament(data: dict[str, Any]) -> list[Fault]:
     if not web.chances or referee.preset not in TOURNAMENT:
         return []
     return [Fault(("web", "chances"), f'must be false where [referee] preset is "{referee.preset}"')]
+
+
+def _teams_of_players(data: dict[str, Any]) -> list[Fault]:
+    """Return a fault for each team that is named where players play, each alone: nobody would ever read it."""
+    try:
+        name = GameSection.model_validate(data.get("game", {})).name
+        teams = TeamsSection.model_validate(data.get("teams", {}))
+    except ValidationError:
+        return []
+    if not named_by_players(name):
+        return []
+    usual = TeamsSection()
+    return [
+        Fault(("teams", key), f'is of no use in {name}: name the players, [game.options] players = "Ann, Bo"')
+        for key, said in teams
+        if said != getattr(usual, key)
+    ]
 
 
 def _mat_clashes(data: dict[str, Any]) -> list[Fault]:

@@ -42,6 +42,13 @@ class GameSection(Section):
         return self
 
 
+def named_by_players(game: str) -> bool:
+    """Return whether in `game`, one of the registry's, nobody is in a team: an option of it names the players."""
+    from pi_controller.games.registry import kind  # noqa: PLC0415 - the games load only where one is named
+
+    return any(option.name == "players" for option in kind(game).options)
+
+
 class TeamsSection(Section):
     """The teams' names."""
 

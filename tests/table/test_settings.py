@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pi_controller.cli import main as cli
-from pi_controller.errors import SettingsError
+from pi_controller.errors import SettingsError, UsageError
 from pi_controller.games import registry
 from pi_controller.mat.strikes import StrikeSettings
 from pi_controller.pinmap import pinmap
@@ -20,6 +20,7 @@ from pi_controller.referee.settings import SENSED_FOULS, RefereeSettings
 from pi_controller.table.check_settings import example, main, used
 from pi_controller.table.settings import Settings, load
 from pi_controller.table.settings_file import MOST_BYTES, fields, takes
+from pi_controller.table.settings_game import GameSection
 
 
 @pytest.fixture
@@ -423,6 +424,36 @@ def test_the_verb_says_ok_and_what_will_be_used(write, capsys):
     assert out.startswith("ok\n")
     assert "port = 81\n" in out
     assert 'host = "127.0.0.1"  # default\n' in out
+
+
+@pytest.mark.parametrize("game", registry.names())
+def test_each_game_has_an_example_with_its_own_options(write, capsys, game):
+    assert main(["--example", "--game", game]) == 0
+    text = capsys.readouterr().out
+    assert load(write(text)) == Settings(game=GameSection(name=game))
+    of_game = {option.name for option in registry.kind(game).options}
+    section = text.partition("\n[game.options]\n")[2].partition("\n[")[0]
+    assert {line.split()[1] for line in section.splitlines() if " = " in line} == of_game
+    assert ("players, each alone" in text) == ("players" in of_game)
+
+
+def test_a_game_without_an_example(capsys):
+    with pytest.raises(UsageError, match="marbles"):
+        main(["--example", "--game", "marbles"])
+    with pytest.raises(UsageError, match="names its own"):
+        main(["--game", "patol"])
+
+
+@pytest.mark.parametrize("game", ["patol", "bageswin"])
+def test_teams_are_refused_where_players_play(write, game):
+    said = f"[game]\nname = '{game}'\n[teams]\na = 'Upper'\nb = 'B'\n"
+    with pytest.raises(SettingsError) as refused:
+        load(write(said))
+    assert ":4: [teams] a: is of no use" in refused.value.what
+    assert 'players = "Ann, Bo"' in refused.value.what
+    assert "\n" not in refused.value.what, "what is as it comes is not complained of"
+    assert load(write(said.replace("Upper", "A"))).game.name == game
+    assert load(write(said.replace(game, "plum_stone"))).teams.a == "Upper"
 
 
 def test_the_verb_prints_the_example(capsys):
