@@ -451,3 +451,129 @@ def test_a_block_is_two_guesses_and_one_with_a_pair_out_may_be_mirrored(rigs, pa
     ]
     assert [fact.calls for fact in journal(tmp_path)][1:] == [("split",), ("miss",)]
     assert page.locator("[data-row=block]").count() == 0
+
+
+def test_a_whole_game_and_a_rematch(rigs, pages, chromium, tmp_path):
+    rig = rigs("dakota", {"points": "1"})
+    page, com = pages(rig), pages(rig, "Bo")
+    viewer = chromium.new_context().new_page()
+    viewer.goto(rig.server.url)
+    viewer.evaluate("window.same = true")
+    touch(page, "toss-A")
+    while rig.view.phase != "over":
+        touch(page, "missed")
+    won = rig.view
+    viewer.wait_for_function("() => document.querySelector('.sentence').textContent.includes('wins')")
+    com.wait_for_selector("#play[data-shape=over]", state="attached")
+    assert com.locator("#play button").count() == 0, "a judge of the table begins none"
+    page.click("#play [data-id=new-game-swapped]")
+    assert "Touch again" in page.locator("[data-id=new-game-swapped]").inner_text()
+    page.click("#play [data-id=new-game]")
+    assert "Touch again" in page.locator("[data-id=new-game]").inner_text()
+    assert page.locator("[data-id=new-game-swapped]").inner_text().startswith("Rematch, sides changed: Big Coulee at B")
+    page.click("#play [data-id=new-game-swapped]")
+    assert rig.view == won, "one touch each begins nothing"
+    touch(page, "new-game-swapped")
+    assert (rig.view.phase, rig.view.teams) == ("toss", {"A": "Long Hollow", "B": "Big Coulee"})
+    viewer.wait_for_function("() => document.querySelector('.sentence').textContent.includes('coin toss')")
+    com.wait_for_selector("#play [data-id=toss-A]")
+    touch(page, "toss-B")
+    for hit in ("missed", "missed", "found"):
+        touch(page, hit)
+    viewer.wait_for_function("() => document.querySelector('.sentence').textContent.includes('Long Hollow hides')")
+    assert viewer.evaluate("window.same") is True, "the page went on by itself"
+    assert viewer.locator("#badge").get_attribute("data-value") == "live"
+    (kept,) = tmp_path.glob("game-*.sqlite")
+    with Journal(kept, read_only=True) as old, Journal(tmp_path / "game.sqlite", read_only=True) as new:
+        assert old.meta.epoch != new.meta.epoch
+        assert next(fact.call for _, fact in new.read() if isinstance(fact, Called)) == "new_game"
+        assert [type(fact).__name__ for _, fact in old.read()][-1] == "Done"
+    unfold(page, "log")
+    assert f"The one before is kept: {kept.name}" in page.locator("#log").inner_text()
+    viewer.context.close()
+
+
+UNTOUCHED = {
+    "bageswin": (None, "none", {"do": "throw", "red": {"woman": 0, "fish": 0, "knives": 0, "buttons": 0}}),
+    "plum_stone": ("lot-A", "none", {"do": "throw", "moons": 0, "whites": 0}),
+    "ojibwe": ("toss-A", "", None),
+    "slahal": ("duel-1", "", None),
+}
+
+
+@pytest.mark.parametrize("game", UNTOUCHED)
+def test_nothing_is_entered_before_something_was_touched(rigs, pages, tmp_path, game):
+    rig = rigs(game, {"players": "Ann,Bo"} if game == "bageswin" else None)
+    page = pages(rig, how=LAPTOP)
+    first, none, action = UNTOUCHED[game]
+    if first:
+        touch(page, first)
+    before = rig.view
+    submit = page.locator("#play .main")
+    for _ in range(3):
+        page.keyboard.press("e")
+        if submit.count():  # a guess is entered by its last touch
+            assert submit.get_attribute("aria-disabled") == "true"
+            submit.click(force=True)
+    assert rig.view == before
+    if none:
+        piece = page.locator("#play .pick").first
+        page.click(f"[data-row={none}] .pick")
+        piece.click()
+        assert page.locator(f"[data-row={none}] .pick").get_attribute("aria-pressed") == "false"
+        page.click(f"[data-row={none}] .pick")
+        assert piece.get_attribute("aria-pressed") == "false"
+        press(page, "#play .main")
+        assert journal(tmp_path)[-1].action == action
+
+
+def test_a_slow_second_tap_is_no_hit_of_the_next_hide(rigs, pages, tmp_path):
+    rig = rigs(settle_s=30.0)
+    page = pages(rig)
+    page.click("#play [data-id=toss-A]")
+    page.wait_for_selector("#play[data-shape=hits]")
+    page.wait_for_timeout(700)  # longer than any change is inert, and as slow as a slow double tap
+    page.click("#play [data-id=found]")
+    assert page.locator("#why").inner_text() == "The table has just changed: look, then touch again."
+    page.keyboard.press("m")
+    assert [fact.action["do"] for fact in journal(tmp_path)] == ["toss"]
+    page.click("#play [data-id=hidden]")
+    page.wait_for_function("() => !document.body.dataset.inert")
+    page.click("#play [data-id=missed]")
+    wait_text(page, "facts", "1 hit left")
+    page.wait_for_timeout(700)
+    page.click("#play [data-id=missed]")  # the second hit of the same hide is not kept waiting
+    wait_text(page, "facts", "2 hits left")
+    page.wait_for_timeout(700)
+    page.click("#play [data-id=missed]")
+    assert len(journal(tmp_path)) == 3
+    page.click("#undo")
+    wait_text(page, "facts", "1 hit left")
+
+
+def test_found_and_missed_weigh_the_same(rigs, pages):
+    page = pages(rigs())
+    touch(page, "toss-A")
+    looks = [
+        page.locator(f"#play [data-id={id_}]").evaluate(
+            "one => { const { color, backgroundColor, border, fontWeight, fontSize, width, height } = "
+            "getComputedStyle(one); return [color, backgroundColor, border, fontWeight, fontSize, width, height] }"
+        )
+        for id_ in ("found", "missed")
+    ]
+    assert looks[0] == looks[1]
+
+
+def test_scrolled_down_it_is_still_seen_that_it_is_not_live(rigs, pages):
+    page = pages(rigs())
+    touch(page, "toss-A")
+    unfold(page, "fouls")
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    page.context.set_offline(True)
+    page.wait_for_selector("#badge[data-value=stale]")
+    seen = page.locator("#badge").evaluate(
+        "one => { const { x, y, width } = one.getBoundingClientRect(); "
+        "const top = document.elementFromPoint(x + width / 2, y + 5); return [scrollY > 0, y, one.contains(top)] }"
+    )
+    assert seen == [True, 0, True]
+    assert page.locator("#badge").inner_text().startswith("Not live")

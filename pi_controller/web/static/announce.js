@@ -26,9 +26,9 @@ export class News {
     if (!before) return;
     const { texts, marks } = board;
     const came = marks.moment !== before.marks.moment ? texts.outcome : "";
-    const changed = ["sentence", "score"].map((key) => (texts[key] !== before.texts[key] ? texts[key] : ""));
-    const told = [came, ...changed].filter(Boolean).join(". ");
-    if (told) speak("news", `${told}.`);
+    const changed = ["sentence", "turn_worth", "note", "score"].map((key) => (texts[key] !== before.texts[key] ? texts[key] : ""));
+    const told = [came, ...changed].filter(Boolean).map((one) => (/[.!?:]$/.test(one) ? one : `${one}.`));
+    if (told.length) speak("news", told.join(" "));
     if (texts.question && texts.question !== before.texts.question) speak("asked", `${texts.question} ${texts.choices}`);
     else if (!texts.question && before.texts.question) speak("asked", "");
   }

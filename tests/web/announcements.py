@@ -1,0 +1,181 @@
+"""What a screen reader says aloud over one hide or turn of each game, on the live page and on the console.
+
+python tests/web/announcements.py      (needs Chromium)
+
+Read from the browser's accessibility tree: what stands in the regions that it calls live, each time it is another.
+"""
+
+import tempfile
+import time
+from pathlib import Path
+
+from headless import ARGUMENTS, CHROMIUM
+from judge_rig import Rig, sign_in
+from playwright.sync_api import sync_playwright
+
+from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
+from pi_controller.referee.judge import JudgeAction, JudgeAnswer
+
+QUIET_S = 0.7
+"""Nothing more is said of a step after so long: a picture stands for 0.35 s, and a region is filled 0.1 s after."""
+LOOK_MS = 40
+HANDS = [(kind, pad) for pad in (1, 2, 3, 4) for kind in (HandIn, HandOut)]
+
+
+def act(**action):
+    return lambda rig: rig.do(lambda table, t: table.judge(JudgeAction(t, action)))
+
+
+def answer(said):
+    return lambda rig: rig.do(lambda table, t: table.judge(JudgeAnswer(t, said)))
+
+
+def feel(*events):
+    return lambda rig: rig.feel(*events)
+
+
+GAMES = {
+    "dakota": (
+        {},
+        (
+            ("the toss", act(do="toss", winner="A")),
+            (
+                "the mat is there, the bead is hidden",
+                feel((Link, True), *HANDS, (Beads, (Bead(2),)), (Button, "ready")),
+            ),
+            ("a stroke on two pads", feel((Strike, (3, 4)))),
+            ("answered: pad 3", answer("3")),
+            ("a stroke on pad 2", feel((Strike, (2,)))),
+            ("the bead is taken up", feel((Beads, ()))),
+        ),
+    ),
+    "ojibwe": (
+        {},
+        (
+            ("the toss", act(do="toss", winner="A")),
+            ("opened 1, struck 3, missed", act(do="shoot", opened=[1], hit=3, ball=2)),
+        ),
+    ),
+    "slahal": (
+        {},
+        (
+            ("the duel", act(do="duel", A=True, B=False)),
+            ("a guess that splits", act(do="guess", signal="left", actual="inside")),
+        ),
+    ),
+    "bageswin": (
+        {"players": "Ann,Bo,Cy"},
+        (
+            ("a throw worth 20", act(do="throw", red={"woman": 1, "fish": 0, "knives": 0, "buttons": 0})),
+            ("a throw worth nothing", act(do="throw", red={"woman": 1, "fish": 1, "knives": 0, "buttons": 0})),
+        ),
+    ),
+    "plum_stone": (
+        {},
+        (
+            ("the lot", act(do="lot", first="A")),
+            ("a throw worth 10", act(do="throw", moons=2, whites=3)),
+            ("a throw worth nothing", act(do="throw", moons=1, whites=1)),
+            ("another", act(do="throw", moons=1, whites=2)),
+        ),
+    ),
+    "patol": (
+        {"players": "Ann,Bo"},
+        (
+            ("Ann starts", act(do="start", player="Ann", river="north", direction="clockwise")),
+            ("three marked: ten, and again", act(do="throw", marked=3)),
+            ("one marked", act(do="throw", marked=1)),
+        ),
+    ),
+}
+"""For each game its options and what is done, with the name of it."""
+
+
+class Listener:
+    """Hears a page as a screen reader does."""
+
+    def __init__(self, page):
+        self._page = page
+        self._tree = page.context.new_cdp_session(page)
+        self._tree.send("Accessibility.enable")
+        self._said = {}
+
+    def hear(self):
+        """Return what is said that was not said when it was last asked: (politeness, words)."""
+        self._page.wait_for_timeout(LOOK_MS)
+        now = self._regions()
+        new = [(how, words) for region, (how, words) in now.items() if words and words != self._said.get(region)]
+        self._said = {region: words for region, (_, words) in now.items()}
+        return new
+
+    def _regions(self):
+        """Return the live regions of the accessibility tree: how each is told, and its words."""
+        nodes = {node["nodeId"]: node for node in self._tree.send("Accessibility.getFullAXTree")["nodes"]}
+        found = {}
+        for node in nodes.values():
+            live = [one["value"]["value"] for one in node.get("properties", ()) if one["name"] == "live"]
+            root = [one for one in node.get("properties", ()) if one["name"] == "root"]
+            if live and live[0] != "off" and not root:
+                found[node["backendDOMNodeId"]] = (live[0], " ".join(words(nodes, node)).strip())
+        return found
+
+
+def words(nodes, node):
+    """Yield the texts below `node`."""
+    for child in node.get("childIds", ()):
+        if child in nodes and nodes[child].get("role", {}).get("value") == "StaticText":
+            yield nodes[child]["name"]["value"]
+        elif child in nodes:
+            yield from words(nodes, nodes[child])
+
+
+def hear(listeners):
+    """Return for each of `listeners` what it hears until nothing new was said to any for a while."""
+    told, until = [[] for _ in listeners], time.monotonic() + QUIET_S
+    while time.monotonic() < until:
+        for n, listener in enumerate(listeners):
+            if new := listener.hear():
+                told[n] += new
+                until = time.monotonic() + QUIET_S
+    return told
+
+
+def heard(browser, folder, game):
+    """Return what is heard in `game` on the live page and on the console: for each step its name and the two lists."""
+    options, steps = GAMES[game]
+    rig = Rig(folder, game, options)
+    pages = [browser.new_page(), browser.new_page()]
+    try:
+        pages[0].goto(rig.server.url)
+        sign_in(pages[1], rig.url)
+        for page in pages:
+            page.wait_for_function("() => document.querySelector('#badge').dataset.value === 'live'")
+        listeners = [Listener(page) for page in pages]
+        told = [("the page is there", hear(listeners))]
+        for name, step in steps:
+            step(rig)
+            told.append((name, hear(listeners)))
+        return told
+    finally:
+        for page in pages:
+            page.close()
+        rig.close()
+
+
+def main():
+    """Print the list."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        for game in GAMES:
+            print(f"\n{game}")
+            with tempfile.TemporaryDirectory() as folder:
+                for step, pages in heard(browser, Path(folder), game):
+                    print(f"  {step}")
+                    for page, told in zip(("live page", "console"), pages, strict=True):
+                        for how, said in told:
+                            print(f"    {page}, {how}: {said}")
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

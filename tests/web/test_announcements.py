@@ -1,0 +1,61 @@
+"""What is said to who does not see the page: outcome, what is waited for, questions; each once, by the right region."""
+
+import pytest
+from announcements import GAMES, heard
+
+pytestmark = pytest.mark.chromium
+HEARD = {
+    "dakota": [
+        [("polite", "Big Coulee hides the bead.")],
+        [("polite", "First hit: Long Hollow.")],
+        [
+            ("polite", "The judge decides."),
+            (
+                "assertive",
+                "Pads 3 and 4. More than one pad was touched. Which was first? pad 3 · pad 4 · no hit",
+            ),
+        ],
+        [("polite", "First hit, pad 3: not found. Second hit: Long Hollow.")],
+        [
+            (
+                "polite",
+                (
+                    "Second hit, pad 2: found. Called: Paguga. The bead was under pad 2. "
+                    "Sticks: Big Coulee 8, Long Hollow 0, in the middle 12. The bead is shown."
+                ),
+            )
+        ],
+        [("polite", "Big Coulee hides the bead.")],
+    ],
+    "ojibwe": [
+        [("polite", "Big Coulee hides, Long Hollow shoots.")],
+        [("polite", "Called: Missed. Big Coulee 4, Long Hollow 0. The balls are taken up; Big Coulee hides next.")],
+    ],
+    "slahal": [
+        [("polite", "Big Coulee hides, Long Hollow guesses.")],
+        [("polite", "Called: One caught, one missed. Big Coulee 7, Long Hollow 4. One pair is out: left or right.")],
+    ],
+    "bageswin": [
+        [("polite", "The last throw: 20. Ann 20, Bo 0, Cy 0.")],
+        [("polite", "The last throw: 0. Ann 20, Bo 0, Cy 0. Bo throws.")],
+    ],
+    "plum_stone": [
+        [("polite", "Big Coulee throws.")],
+        [("polite", "The last throw: 10. Big Coulee 10, Long Hollow 0.")],
+        [("polite", "The last throw: 0. Big Coulee 10, Long Hollow 0. Long Hollow throws.")],
+        [("polite", "The last throw: 0. Big Coulee 10, Long Hollow 0. Big Coulee throws.")],
+    ],
+    "patol": [
+        [("polite", "Ann throws.")],
+        [("polite", "The last throw: 10. Ann 10, Bo 0.")],
+        [("polite", "The last throw: 3. Ann 13, Bo 0. Bo chooses a river and a direction.")],
+    ],
+}
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_what_is_heard_of_a_turn(chromium, tmp_path, game):
+    (_, loaded), *steps = heard(chromium, tmp_path, game)
+    assert loaded == [[], []], "what the page says when it is opened is there to be read"
+    for (name, said), expected in zip(steps, HEARD[game], strict=True):
+        assert said == [expected, expected], name
