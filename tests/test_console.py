@@ -15,6 +15,7 @@ from pi_controller.referee.judge import (
     JudgeClock,
     JudgeHidden,
     JudgeHideAgain,
+    JudgeNewGame,
     JudgeProtest,
     JudgeReplace,
     JudgeRuling,
@@ -57,6 +58,8 @@ OPENING = DAKOTA.sheet(DAKOTA.opening())
         ("protest b his sleeve", JudgeProtest(1.0, "B", "his sleeve")),
         ("ruling play_on decided later", JudgeRuling(1.0, "play_on", "decided later")),
         ("ruling denied", JudgeRuling(1.0, "denied", "")),
+        ("new", JudgeNewGame(1.0)),
+        ("new swapped", JudgeNewGame(1.0, swapped=True)),
         ("set short.A=1; it was won", JudgeSet(1.0, OPENING | {"short": {"A": 1, "B": 0}}, "it was won")),
     ],
 )

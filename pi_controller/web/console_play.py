@@ -107,6 +107,8 @@ def play(
     dos = {again["do"]} if again else {action["do"] for action in legal}
     replaces = again is not None
     title = text("What was it?") if replaces else ""
+    if view.phase == "over" and not replaces:  # a foul of the hide just settled may still be called, and is below
+        return Play("over", text("The game is over"), _new_games(view, text, options or {}) if begins else ())
     if "toss" in dos or "lot" in dos:
         do, key = ("toss", "winner") if "toss" in dos else ("lot", "first")
         said = text("{team} hides first") if do == "toss" else text("{team} throws first")
@@ -124,9 +126,6 @@ def play(
         return _guess(view, title, text, replaces, two=replaces or view.sheet["pairs_out"] != 1, legal=legal)
     if "throw" in dos:
         return _throw(view, title, text, options or {}, replaces)
-    if view.phase == "over":
-        another = _new_games(view, text, options or {}) if begins and not replaces else ()
-        return Play("over", title or text("The game is over"), another)
     return Play("choice", title or text("Nothing to enter"))
 
 

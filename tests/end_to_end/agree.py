@@ -210,7 +210,7 @@ class Hands:
         self.now = 0.0
         self.lies = ()
         self.without = without
-        self.calls = [tag for tag in tags(JudgeCall) if tag not in without]
+        self.calls = [tag for tag in tags(JudgeCall) if tag in CALLS and tag not in without]
 
     def later(self, least, most):
         self.now = round(self.now + self.rng.uniform(least, most), 3)
@@ -438,10 +438,15 @@ CALLS = {
 """A maker for each call of a judge."""
 
 
+OF_THE_TABLE_ALONE = {"new_game"}
+"""Calls that begin another journal, of which a pipe knows nothing: see tests/table/test_next_game.py."""
+
+
 def check_makers():
     """Fail where there is an event or a call that nothing here makes."""
     for what, union, makers in (("event of the mat", MatEvent, EVENTS), ("call of a judge", JudgeCall, CALLS)):
-        missing, gone = set(tags(union)) - set(makers), set(makers) - set(tags(union))
+        known = set(tags(union)) - OF_THE_TABLE_ALONE
+        missing, gone = known - set(makers), set(makers) - known
         if missing or gone:
             raise AssertionError(f"each {what} needs a maker here: {', '.join(missing | gone)}")
 

@@ -36,7 +36,9 @@ def test_the_numbers_change_as_the_table_plays(open_page, feed, view):
     assert page.locator('[data-count="short_a"] .on').count() == 2
     assert page.locator('[data-live="name_a"]').inner_text() == "<b>Big</b> Coulee"
     assert page.locator('[data-state="pad_4"]').get_attribute("data-value") == "found"
-    assert page.locator('[role="status"]').text_content() == "<b>Big</b> Coulee 2, Long Hollow 2"
+    page.wait_for_function(
+        "() => document.querySelector('[role=status]').textContent.endsWith(' <b>Big</b> Coulee 2, Long Hollow 2.')"
+    )
     assert page.locator('[data-live="call_1"]').inner_text() == "Paguga"
     assert page.title() == "2–2 Hampa Apena"
     feed.publish(view(seq=3, phase="over", winner="A", points=3, short={"A": 3, "B": 2}))
