@@ -66,6 +66,11 @@ class Subscription:
                 return None
         return None
 
+    def end(self) -> None:
+        """End the watcher's stream; in its loop only."""
+        self.ended = True
+        self.news.set()
+
     def close(self) -> None:
         """Leave the feed. Closing twice is fine."""
         self._feed.leave(self)
