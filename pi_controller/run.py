@@ -269,7 +269,16 @@ def _web(
         if said := welcome(judges, shows=sys.stdout.isatty()):
             print(said, flush=True)
     pages = Pages(web.address, web.event, settings.table.name, web.words, serves_others(web.host))
-    server = WebServer(feed, web.host, web.port, hosts=web.hosts, language=web.language, more=more, pages=pages)
+    server = WebServer(
+        feed,
+        web.host,
+        web.port,
+        hosts=web.hosts,
+        proxy=web.proxy,
+        language=web.language,
+        more=more,
+        pages=pages,
+    )
     return feed.publish, server, desk
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 import unicodedata
 from pathlib import Path
@@ -40,6 +41,13 @@ def _address(text: str) -> str:
     if not text or re.fullmatch(r"(https?://)?([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?/?", text):
         return text
     raise ValueError(f'must be an address like "mat.example" or "http://mat.example:8080", not {shown(text)}')
+
+
+def _number(text: str) -> str:
+    try:
+        return str(ipaddress.ip_address(text)) if text else text
+    except ValueError as error:
+        raise ValueError(f'must be an address in numbers like "127.0.0.1", or empty, not {shown(text)}') from error
 
 
 def _port(text: str) -> str:
@@ -143,6 +151,9 @@ Name = Annotated[str, AfterValidator(_name), Field(json_schema_extra={"takes": "
 Words = Annotated[str, AfterValidator(_words), Field(json_schema_extra={"takes": "a text of up to 300 characters"})]
 Address = Annotated[
     str, AfterValidator(_address), Field(json_schema_extra={"takes": 'an address: "http://mat.example:8080"'})
+]
+Number = Annotated[
+    str, AfterValidator(_number), Field(json_schema_extra={"takes": 'an address in numbers: "127.0.0.1"'})
 ]
 Port = Annotated[str, AfterValidator(_port)]
 PortOrPins = Annotated[str, AfterValidator(_port_or_pins)]

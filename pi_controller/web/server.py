@@ -90,7 +90,8 @@ class WebServer:
     """Serves `feed` at `host`:`port`; port 0 takes a free one, and `port` tells which after `start`.
 
     It answers to this machine's name, also with `.local`, to `localhost`, to addresses and to the names in `hosts`.
-    `language`, `more` and `pages` as for `create_app`; `app` makes another application, which answers to the hosts it
+    What `proxy`, an address, says of who asks and by which scheme is believed, and nobody else who says it. `language`,
+    `more` and `pages` as for `create_app`; `app` makes another application, which answers to the hosts it
     is given and ends its streams when the feed hangs up.
     """
 
@@ -101,6 +102,7 @@ class WebServer:
         port: int = 8080,
         *,
         hosts: Iterable[str] = (),
+        proxy: str = "",
         language: str = "en",
         app: Callable[[list[str]], ASGIApp] | None = None,
         more: Sequence[Route] = (),
@@ -110,6 +112,7 @@ class WebServer:
         self.port = port
         self.pages = pages or Pages()
         self._feed = feed
+        self._proxy = proxy
         name = socket.gethostname()
         known = [name, f"{name}.local", *hosts, *self.pages.hosts]
         self._app: ASGIApp = (
@@ -142,7 +145,8 @@ class WebServer:
             log_config=None,
             access_log=False,
             server_header=False,
-            proxy_headers=False,
+            proxy_headers=bool(self._proxy),
+            forwarded_allow_ips=[self._proxy, f"::ffff:{self._proxy}"],  # as IPv4 calls at an IPv6 socket
             timeout_graceful_shutdown=3,
             backlog=_LET_IN,
         )

@@ -89,7 +89,8 @@ class House:
         self._loop = threading.Thread(target=self._play, args=(opened,), daemon=True)
         self._loop.start()
         assert opened.wait(20)
-        self.server = WebServer(self.feed, port=0, hosts=["mat.example"], more=self.judges.routes)
+        proxy = self.settings.web.proxy
+        self.server = WebServer(self.feed, port=0, hosts=["mat.example"], proxy=proxy, more=self.judges.routes)
         self.server.start()
 
     def _play(self, opened: threading.Event) -> None:
