@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import ipaddress
 import re
-import unicodedata
 from pathlib import Path
 from typing import Annotated, cast
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from pi_controller.games.wording import shown
+from pi_controller.games.wording import shown, unseen
 from pi_controller.languages import is_code, is_file
 from pi_controller.table.settings_file import Fault, faults
-
-_BIDI = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def _plain(text: str, what: str = "name") -> None:
     # line separators and direction overrides would let one name rearrange the rest of the board
-    if any(unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"} or char in _BIDI for char in text):
+    if any(map(unseen, text)):
         raise ValueError(f"a control character stands in this {what}")
 
 
