@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 IDLE_S = 0.01
 """The longest wait for the board's next byte: buttons and the journal are looked at in between."""
 SWITCH_S = 0.001
-"""So long the pages' thread may go on where the table's wants its turn; Python's own 5 ms is a quarter of a stroke's."""
+"""So long the pages' thread may go on where the table's wants its turn; Python's own are 5 ms."""
 GATHER_S = FRAME_S
 """So long readings gather while no stroke is due: to be woken for each block costs more than what is in it."""
 
@@ -314,7 +314,7 @@ def _console(table: Table) -> queue.SimpleQueue[str]:
 
 
 def settle() -> None:
-    """Leave what the start has made, which stays, out of every later collection of garbage, and have threads take turns.
+    """Leave what the start has made out of every later collection of garbage, and let threads take turns sooner.
 
     90,000 objects take 80 ms to walk on a slow core, and a stroke or 200 watchers would wait for it.
     """

@@ -211,7 +211,8 @@ def lateness(woken: list[tuple[float, float]], since: float, until: float) -> fl
 
 
 def measure(args: argparse.Namespace, seed: int) -> np.ndarray:
-    """Print one round; return the ratios to the bare writer at p50 and p99, and lateness: the waiter's, the loop's alone and watched."""
+    """Print one round; return the ratios to the bare writer at p50 and p99, and how late were waiter, loop alone and
+    loop watched, ms."""
     table = child("--role", "table", "--seed", str(seed))
     assert table.stdout is not None
     port = int(table.stdout.readline())
