@@ -74,9 +74,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         verb = cast("Callable[[Sequence[str]], int]", import_module(VERBS[name][0]).main)
         return verb(args[1:])
     except MatError as error:
-        print(f"moccasin-mat: {error.what}", file=sys.stderr)
-        if error.todo:
-            print(f"  {error.todo}", file=sys.stderr)
+        from pi_controller.games.wording import printable  # noqa: PLC0415
+
+        lines = f"moccasin-mat: {error.what}" + (f"\n  {error.todo}" if error.todo else "")
+        print("\n".join(map(printable, lines.split("\n"))), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130

@@ -21,7 +21,7 @@ from pi_controller.errors import MatError, UsageError
 from pi_controller.games.bageswin import PIECES
 from pi_controller.games.base import IllegalActionError, InvalidActionError
 from pi_controller.games.restoring import changed
-from pi_controller.games.wording import nearest
+from pi_controller.games.wording import nearest, printable
 from pi_controller.record.forms import FORMS, said, spoken
 from pi_controller.record.model import RecordError
 from pi_controller.record.values import scan
@@ -81,7 +81,8 @@ def understand(line: str, t: float, game: Game[Any], sheet: Mapping[str, Json] |
     What is returned is an action of `game`; whether it is allowed now is the table's to say. `sheet` is how the table
     stands, the opening if it is None: what `set` does not name stays so.
     """
-    line = line.encode("utf-8", "replace").decode()  # the journal cannot keep bytes that the terminal did not decode
+    # the journal cannot keep bytes that the terminal did not decode
+    line = printable(line.encode("utf-8", "replace").decode()).strip()
     match line.split():
         case ["answer", choice]:
             return JudgeAnswer(t, choice)
@@ -211,7 +212,7 @@ def _action(line: str, game: Game[Any]) -> dict[str, Json]:
         with suppress(IllegalActionError):  # an action, only not the first of a game
             game.play(game.opening(), action)
     except (RecordError, InvalidActionError) as error:
-        first, words = line.split(maxsplit=1)[0], tuple(_seen(game))
+        first, words = next(iter(line.split()), ""), tuple(_seen(game))
         known = first.lower() in words
         why = "; ".join(filter(None, (f": {error.what}", error.todo))) if known else nearest(first, words)
         raise UsageError(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pi_controller.errors import MatError
 from pi_controller.games import registry
 from pi_controller.games.base import Action, Game, IllegalActionError, InvalidActionError, Json
+from pi_controller.games.wording import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -151,7 +152,7 @@ def drawn(name: str, sheet: Mapping[str, Json]) -> str:
     lines = [f"{name}: {', '.join(words)}" if words else name]
     for (label, count, _, more), bar in zip(rows, bars, strict=True):
         lines.append(f"  {label:<{wide}}  {bar:<{room}}  {count:>3}  {more}".rstrip())
-    return "\n".join(lines)
+    return "\n".join(map(printable, lines))
 
 
 def _bar(count: int, mark: str) -> str:

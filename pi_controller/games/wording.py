@@ -1,13 +1,49 @@
-"""How errors speak: a value shown in short, words listed, and the nearest word to a misspelt one."""
+"""Words as people read them: without what nobody sees, a value shown in short, and the nearest to a misspelt one."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import unicodedata
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _LONGEST = 40
+_JOINERS = "\u200c\u200d"
+_BREAKS = "\t\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029"
+
+
+def unseen(char: str) -> bool:
+    """Return whether nobody sees `char`: a control, a direction, a line's end, or anything else of category C.
+
+    But for the two joiners: Persian, many scripts of India and some emoji are spelled with them.
+    """
+    return char in "\u2028\u2029" or (unicodedata.category(char)[0] == "C" and char not in _JOINERS)
+
+
+def printable(text: str) -> str:
+    """Return `text` on one line without what is `unseen`; where a line ended, or a tab stood, is a space.
+
+    In a terminal the rest could move what stands around it, and in a journal's story look like a line of its own.
+    """
+    if text.isprintable():
+        return text
+    text = text.replace("\r\n", "\n")
+    return "".join(" " if char in _BREAKS else char for char in text if char in _BREAKS or not unseen(char))
+
+
+def all_printable(value: Any) -> Any:
+    """Return a value of JSON with all its texts `printable`, keys too."""
+    match value:
+        case str():
+            return printable(value)
+        case dict():
+            pairs = cast("dict[str, Any]", value).items()
+            return {printable(key): all_printable(held) for key, held in pairs}
+        case list() | tuple():
+            return [all_printable(held) for held in cast("list[Any]", value)]
+        case _:
+            return value
 
 
 def shown(value: object) -> str:

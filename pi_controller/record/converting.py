@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pi_controller.errors import UsageError
 from pi_controller.games import registry
 from pi_controller.games.base import Game, IllegalActionError, InvalidActionError
+from pi_controller.games.wording import printable
 from pi_controller.record.course import SET, Course
 from pi_controller.record.decoding import Faults, lines
 from pi_controller.record.model import (
@@ -156,7 +157,7 @@ class _Told:
             raise RecordError("the journal holds no game yet", "play first")
         opened = self._opened
         named: dict[Team, str] = {
-            team: name for team in ("A", "B") if (name := opened.teams.get(team, "")[:LONGEST_NAME])
+            team: name for team in ("A", "B") if (name := printable(opened.teams.get(team, ""))[:LONGEST_NAME])
         }
         return Record(
             game=opened.game,
@@ -186,12 +187,12 @@ class _Told:
         self, t: float, action: dict[str, Any], calls: tuple[str, ...], by: str, superseded: bool, why: str = ""
     ) -> None:
         assert self._course
-        comment = ": ".join(filter(None, (self._who, why)))[:LONGEST_TEXT]
+        comment = printable(": ".join(filter(None, (self._who, why))))[:LONGEST_TEXT]
         action = self._course.game.current(action)
         self._entries.append(Move(action, calls, self._since(t), by, comment, superseded=superseded))
 
     def _rule(self, t: float, text: str, superseded: bool) -> None:
-        text = ": ".join(filter(None, (self._who, text)))
+        text = printable(": ".join(filter(None, (self._who, text))))
         self._entries.append(Ruling(text[:LONGEST_TEXT], self._since(t), superseded))
 
     def _since(self, t: float) -> float | None:

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, TextIO
 
 from pi_controller.games.play import drawn
+from pi_controller.games.wording import printable
 from pi_controller.record.course import SET
 from pi_controller.record.forms import current
 from pi_controller.record.lines import written
@@ -31,7 +32,7 @@ def as_text(record: Record, out: TextIO, to: int | None = None, played: Played |
     teams = " and ".join(f"{put_text(name)} ({team})" for team, name in sorted(record.teams.items()))
     out.write(f"{record.game} {put_text(record.version) or course.game.version}{f': {teams}' if teams else ''}\n")
     out.write("".join(f"{put_text(line)}\n" for line in (record.source or course.game.source, record.rules) if line))
-    out.write("".join(f"{name} = {value}\n" for name, value in record.options.items()))
+    out.write("".join(f"{name} = {printable(str(value))}\n" for name, value in record.options.items()))
     out.write("".join(f"{name}: {put_text(value)}\n" for name, value in record.headers))
     word = "Turn" if "thrower" in course.sheet else "Hide"
     for n, entry in enumerate(record.entries[:to], 1):

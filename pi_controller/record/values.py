@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, NoReturn, cast
 
-from pi_controller.games.wording import shown
+from pi_controller.games.wording import shown, unseen
 from pi_controller.record.model import RecordError
 
 if TYPE_CHECKING:
@@ -83,18 +83,16 @@ def take(word: str) -> Json:
 
 def put(value: Json) -> str:
     """Return the text that reads as `value`."""
-    if isinstance(value, str) and _BARE.fullmatch(value) and value not in _CONSTANTS and _encodes(value):
+    if isinstance(value, str) and _BARE.fullmatch(value) and value not in _CONSTANTS:
         return value
     return quoted(value)
 
 
 def quoted(value: Json) -> str:
-    """Return `value` as JSON, in plain Unicode where UTF-8 has it."""
+    """Return `value` as JSON, in plain Unicode but for what nobody sees."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    if not _encodes(text):
-        text = json.dumps(value, separators=(",", ":"))
-    # JSON leaves the control characters from 7f on as they are
-    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    # JSON leaves the controls from 7f on as they are, and all that turns directions
+    return "".join(json.dumps(char)[1:-1] if unseen(char) else char for char in text)
 
 
 def take_text(raw: str) -> str:
@@ -112,7 +110,7 @@ def take_text(raw: str) -> str:
 
 def put_text(text: str, *, quote: bool = False) -> str:
     """Return the text that `take_text` reads as `text`: itself, or quoted where it could not stand in a line."""
-    if not quote and _encodes(text) and not _CONTROL.search(text) and take_text(text) == text:
+    if not quote and not any(map(unseen, text)) and take_text(text) == text:
         return text
     return quoted(text)
 
@@ -156,10 +154,6 @@ def _plain(number: str) -> str:
 def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
     found = pattern.match(text, at)
     return found.end() if found else at
-
-
-def _encodes(text: str) -> bool:
-    return not any("\ud800" <= char <= "\udfff" for char in text) if not text.isascii() else True
 
 
 def _whole(digits: str) -> int:

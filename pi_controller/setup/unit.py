@@ -35,6 +35,8 @@ WorkingDirectory={state}
 # the game loop feeds the watchdog: a loop that hangs is ended, with where it hung in the log, and resumes its journal
 WatchdogSec={watchdog}
 Environment=PYTHONFAULTHANDLER=1
+# a thousand phones that watch, and all that the table has open itself
+LimitNOFILE=4096
 LimitCORE=0
 # the chances of winning are solved before the table opens
 TimeoutStartSec=180

@@ -6,6 +6,8 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
+from pi_controller.games.wording import printable
+
 if TYPE_CHECKING:
     from pi_controller.table.view import View
 
@@ -21,7 +23,7 @@ def clean(name: str) -> str:
     kept: list[str] = []
     marks = 0
     # only what stays is composed: a sign that goes may stand between a letter and its mark
-    for char in unicodedata.normalize("NFC", "".join(filter(_stays, name))):
+    for char in unicodedata.normalize("NFC", printable(name)):
         if char.isspace() or unicodedata.category(char)[0] == "Z":
             if kept and kept[-1] != " ":
                 kept.append(" ")
@@ -30,10 +32,6 @@ def clean(name: str) -> str:
             if marks <= _MAX_MARKS:
                 kept.append(char)
     return "".join(kept)[:MAX_CHARACTERS].strip(" " + _JOINERS)
-
-
-def _stays(char: str) -> bool:
-    return char.isspace() or char in _JOINERS or unicodedata.category(char)[0] != "C"
 
 
 def team_name(view: View, team: str) -> str:

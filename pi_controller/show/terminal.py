@@ -14,6 +14,7 @@ from rich.style import Style
 from rich.text import Text
 
 from pi_controller.games.base import other
+from pi_controller.games.wording import printable
 from pi_controller.pinmap import pinmap
 from pi_controller.show import chances_bar, phrases
 from pi_controller.show.i18n import catalogue
@@ -75,6 +76,8 @@ class Table:
         if self.chances is not None:
             lines += [Text(""), *_wrapped(_chances(self.view, self.chances, self.language), width, 2)]
         for line in lines:
+            if (seen := printable(line.plain)) != line.plain:
+                line.plain = seen
             if options.ascii_only:
                 line.plain = line.plain.translate(_ASCII)
             yield line

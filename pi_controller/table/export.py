@@ -16,6 +16,7 @@ import msgspec
 
 from pi_controller.arguments import Parser
 from pi_controller.errors import MatError, UsageError
+from pi_controller.games.wording import all_printable
 from pi_controller.record.writing import write
 from pi_controller.table.journal import Journal
 from pi_controller.table.printed import page
@@ -71,7 +72,7 @@ def main(argv: Sequence[str]) -> int:
 
 def as_json(sheet: Sheet) -> str:
     """Return the score sheet as one JSON object."""
-    return msgspec.json.format(msgspec.json.encode(asdict(sheet))).decode() + "\n"
+    return msgspec.json.format(msgspec.json.encode(all_printable(msgspec.to_builtins(asdict(sheet))))).decode() + "\n"
 
 
 def _all(file: Path, folder: Path, sheet: Sheet, paper: Paper, *, pdf: bool) -> list[Path]:

@@ -5,12 +5,12 @@ Names may be anything Unicode has: every text is escaped, and set apart from the
 
 from __future__ import annotations
 
-import unicodedata
 from datetime import datetime
 from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
+from pi_controller.games.wording import printable
 from pi_controller.table.chain import SHORT
 from pi_controller.table.sheet import columns
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pi_controller.table.sheet import Line, Sheet
 
 Paper = Literal["A4", "letter"]
-_JOINERS = "\u200c\u200d"
 _FIRST_DAY = 86400.0 * 365
 """A game opened before is one of a simulated clock: its day means nothing."""
 _WIDEST = 36
@@ -63,7 +62,7 @@ thead th { overflow-wrap: normal; }
 
 def page(sheet: Sheet, paper: Paper = "A4") -> str:
     """Return the page of `sheet`."""
-    title = " - ".join(filter(None, (sheet.game, *map(plain, sheet.teams.values()))))
+    title = " - ".join(filter(None, (sheet.game, *map(printable, sheet.teams.values()))))
     foot = f"{sheet.game}, head {sheet.head[1][:SHORT]}" if sheet.head[1] else sheet.game
     return "\n".join(
         [
@@ -80,21 +79,12 @@ def page(sheet: Sheet, paper: Paper = "A4") -> str:
     )
 
 
-def plain(text: str) -> str:
-    """Return `text` on one line without control and direction characters, which HTML cannot show."""
-    return "".join(
-        " " if unicodedata.category(char)[0] == "Z" or char in "\t\n\r" else char
-        for char in text
-        if char in _JOINERS + "\t\n\r" or unicodedata.category(char)[0] != "C"
-    ).strip()
-
-
 def _set(text: str) -> str:
-    return f"<bdi>{escape(plain(text))}</bdi>"
+    return f"<bdi>{escape(printable(text).strip())}</bdi>"
 
 
 def _name(sheet: Sheet, side: str) -> str:
-    name = plain(sheet.teams.get(side, ""))
+    name = printable(sheet.teams.get(side, "")).strip()
     return f"{_set(name)} ({escape(side)})" if name and name != side else _set(side)
 
 

@@ -13,6 +13,7 @@ from pi_controller.arguments import Parser
 from pi_controller.errors import UsageError
 from pi_controller.games import registry
 from pi_controller.games.options import from_text
+from pi_controller.games.wording import printable
 from pi_controller.record.converting import from_journal, from_sheet, to_sheet
 from pi_controller.record.decoding import MOST_BYTES
 from pi_controller.record.model import Record, RecordError
@@ -62,7 +63,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--set", metavar="OPTION=VALUE", action="append", default=[], help="of a score sheet")
     args = parser.parse_args(argv)
     record = _record(args.file, args.game, from_text(args.set))
-    faults = [f"line {fault.line}: {fault.what}" for fault in record.faults]
+    faults = [f"line {fault.line}: {printable(fault.what)}" for fault in record.faults]
     if args.check:
         print("\n".join(faults) or "nothing is wrong")
         return 2 if faults else 0

@@ -15,6 +15,7 @@ from pi_controller.arguments import Parser
 from pi_controller.errors import JournalError, MatError, UsageError
 from pi_controller.games import registry
 from pi_controller.games.options import from_text
+from pi_controller.games.wording import all_printable, printable
 from pi_controller.record import retelling
 from pi_controller.record.model import RecordError
 from pi_controller.record.saying import of_table, who
@@ -92,7 +93,7 @@ def _retold(path: str, record: WrittenRecord, to: int | None, played: retelling.
     if not record.game:
         raise RecordError(f"{path} is no journal and no record", "a record says 'Game: dakota' at its top")
     for fault in record.faults:
-        print(f"moccasin-mat: line {fault.line}: {fault.what}", file=sys.stderr)
+        print(f"moccasin-mat: line {fault.line}: {printable(fault.what)}", file=sys.stderr)
     if json:
         retelling.as_json(record, sys.stdout, to)
     else:
@@ -109,7 +110,7 @@ def _as_json(game: Game[Any], records: Sequence[Record], out: TextIO) -> None:
 
 
 def _line(out: TextIO, value: dict[str, Any]) -> None:
-    out.write(msgspec.json.encode(value).decode() + "\n")
+    out.write(msgspec.json.encode(all_printable(value)).decode() + "\n")
 
 
 def _as_text(game: Game[Any], records: Sequence[Record], out: TextIO) -> None:
@@ -118,11 +119,12 @@ def _as_text(game: Game[Any], records: Sequence[Record], out: TextIO) -> None:
     for seq, (_, fact, counts, before, story) in enumerate(history.walk(records), 1):
         view = view_of(game, story, seq)
         if isinstance(fact, Opened):
-            out.write(f"{game.name} {fact.version}: {_team(view, 'A')} (A) and {_team(view, 'B')} (B)\n{fact.source}\n")
+            out.write(f"{game.name} {fact.version}: {_team(view, 'A')} (A) and {_team(view, 'B')} (B)\n")
+            out.write(f"{printable(fact.source)}\n")
             chosen = {name: value for name, value in fact.options.items() if value != _default(game, name)}
-            out.write("".join(f"{name} = {value}\n" for name, value in chosen.items()))
-            out.write(f"the game before: {fact.after}\n" if fact.after else "")
-        said = _say(game, before, fact, view)
+            out.write("".join(f"{name} = {printable(str(value))}\n" for name, value in chosen.items()))
+            out.write(f"the game before: {printable(fact.after)}\n" if fact.after else "")
+        said = printable(_say(game, before, fact, view))
         line = f"{seq:>5}  {said}{'' if counts else '   (taken back)'}\n" if said else ""
         if isinstance(fact, StateSet):
             line += f"       {_stands(view)}\n{_sticks(view)}\n"
@@ -216,7 +218,7 @@ def _end(view: View) -> str:
 
 
 def _team(view: View, team: str | None) -> str:
-    return view.teams.get(team or "", team or "nobody")
+    return printable(view.teams.get(team or "", team or "nobody"))
 
 
 def _default(game: Game[Any], name: str) -> object:

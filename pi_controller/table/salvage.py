@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from pi_controller.arguments import Parser
 from pi_controller.errors import UsageError
+from pi_controller.games.wording import printable
 from pi_controller.table import journal_file as file
 from pi_controller.table.chain import BYTES, EPOCH_BYTES, SHORT, Row, follow, genesis
 from pi_controller.table.journal_file import Meta
@@ -193,7 +194,7 @@ def main(argv: Sequence[str]) -> int:
     if kept.rows:
         with file.told(new, "written"):
             file.put_in_place(file.write_beside(new, kept.about, kept.rows), new)
-    print("\n".join(_lines(kept, new)))
+    print("\n".join(map(printable, _lines(kept, new))))
     return 0 if kept.rows else 1
 
 

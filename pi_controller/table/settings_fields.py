@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
-import unicodedata
 from pathlib import Path
 from typing import Annotated, cast
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from pi_controller.games.wording import shown
+from pi_controller.games.wording import shown, unseen
 from pi_controller.languages import is_code, is_file
 from pi_controller.table.settings_file import Fault, faults
-
-_BIDI = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def _plain(text: str, what: str = "name") -> None:
     # line separators and direction overrides would let one name rearrange the rest of the board
-    if any(unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"} or char in _BIDI for char in text):
+    if any(map(unseen, text)):
         raise ValueError(f"a control character stands in this {what}")
 
 
@@ -40,6 +38,13 @@ def _address(text: str) -> str:
     if not text or re.fullmatch(r"(https?://)?([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?/?", text):
         return text
     raise ValueError(f'must be an address like "mat.example" or "http://mat.example:8080", not {shown(text)}')
+
+
+def _number(text: str) -> str:
+    try:
+        return str(ipaddress.ip_address(text)) if text else text
+    except ValueError as error:
+        raise ValueError(f'must be an address in numbers like "127.0.0.1", or empty, not {shown(text)}') from error
 
 
 def _port(text: str) -> str:
@@ -143,6 +148,9 @@ Name = Annotated[str, AfterValidator(_name), Field(json_schema_extra={"takes": "
 Words = Annotated[str, AfterValidator(_words), Field(json_schema_extra={"takes": "a text of up to 300 characters"})]
 Address = Annotated[
     str, AfterValidator(_address), Field(json_schema_extra={"takes": 'an address: "http://mat.example:8080"'})
+]
+Number = Annotated[
+    str, AfterValidator(_number), Field(json_schema_extra={"takes": 'an address in numbers: "127.0.0.1"'})
 ]
 Port = Annotated[str, AfterValidator(_port)]
 PortOrPins = Annotated[str, AfterValidator(_port_or_pins)]

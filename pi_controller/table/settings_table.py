@@ -14,6 +14,7 @@ from pi_controller.table.settings_fields import (
     Hosts,
     Language,
     Name,
+    Number,
     Section,
     Words,
 )
@@ -48,6 +49,10 @@ class WebSection(Section):
         default=(),
         description="names the pages answer to, besides this machine's own, with and without .local",
         json_schema_extra={"takes": 'a list of names: ["mat.example"]'},
+    )
+    proxy: Number = Field(
+        default="",
+        description="a TLS proxy in front: from there alone X-Forwarded-For and X-Forwarded-Proto are believed",
     )
     address: Address = Field(
         default="",

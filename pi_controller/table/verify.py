@@ -18,6 +18,7 @@ import msgspec
 from pi_controller.arguments import Parser
 from pi_controller.errors import MatError
 from pi_controller.games import registry
+from pi_controller.games.wording import all_printable, printable
 from pi_controller.referee.facts import Opened
 from pi_controller.referee.history import History
 from pi_controller.table import journal_file as file
@@ -197,9 +198,9 @@ def main(argv: Sequence[str]) -> int:
     args = parser.parse_args(argv)
     found = verdict(Path(args.file))
     if args.json:
-        print(msgspec.json.encode({**asdict(found), "whole": found.whole}).decode())
+        print(msgspec.json.encode(all_printable({**asdict(found), "whole": found.whole})).decode())
     else:
-        print("\n".join(_lines(found)))
+        print("\n".join(map(printable, _lines(found))))
     return 0 if found.whole else 1
 
 

@@ -18,7 +18,9 @@ from pi_controller.show.i18n import catalogue
 from pi_controller.web.board import board
 from pi_controller.web.guard import HEADERS, Guard
 from pi_controller.web.page import page, waiting
+from pi_controller.web.posting import sender
 from pi_controller.web.public_pages import public_routes
+from pi_controller.web.shares import Shares, place_of
 from pi_controller.web.sse import HEARTBEAT_S, SHAPES, stream
 
 if TYPE_CHECKING:
@@ -31,8 +33,8 @@ if TYPE_CHECKING:
 
 _STATIC = Path(__file__).parent / "static"
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-MAX_WATCHERS = 256
-"""Streams at once; more are told to come back later."""
+MAX_WATCHERS = 1024
+"""Streams at once; beyond, the oldest of the place that has most ends."""
 
 
 def _now() -> datetime:
@@ -59,6 +61,7 @@ def create_app(
     catalogue(language)
     files = {path.name: (path.read_bytes(), _TYPES[path.suffix]) for path in _STATIC.iterdir() if path.suffix in _TYPES}
     numbers = itertools.count()
+    watching = Shares(max_watchers)
 
     async def live(_: Request) -> Response:
         latest = feed.latest
@@ -70,14 +73,13 @@ def create_app(
     async def events(request: Request) -> Response:
         if request.method == "HEAD":
             return Response(media_type="text/event-stream")
-        if feed.watchers >= max_watchers:
-            return PlainTextResponse("Too many are watching.\n", 503, {"retry-after": "10"})
         shape = request.query_params.get("page", "")
         if shape not in SHAPES:
             raise HTTPException(404)
         # a page that opens a new stream cannot set the header: it names the last id in the address
         last_id = request.headers.get("last-event-id") or request.query_params.get("last")
-        body = stream(feed, language, last_id, next(numbers), heartbeat_s, shape)
+        place = place_of(sender(request))
+        body = stream(feed, language, last_id, next(numbers), heartbeat_s, shape, place=place, shares=watching)
         return StreamingResponse(body, media_type="text/event-stream", headers={"x-accel-buffering": "no"})
 
     async def view_json(_: Request) -> Response:

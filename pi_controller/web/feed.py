@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from pi_controller.table.view import View
 
 
+ABREAST, PAUSE_S = 40, 0.001
+"""Watchers woken at once, and how long until the next, s: what sends to a whole hall leaves other threads their turn,
+above all the table's."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Snapshot:
     """A published view. `number` counts publications from 1; `amended`: the one before had the same `seq`.
@@ -65,10 +70,16 @@ class Subscription:
             if (now := self._feed.latest) is not None and now.number > self._seen:
                 continue
             try:
-                await asyncio.wait_for(self.news.wait(), timeout)
+                async with asyncio.timeout(timeout):  # `wait_for` makes a task of every wait
+                    await self.news.wait()
             except TimeoutError:
                 return None
         return None
+
+    def end(self) -> None:
+        """End the watcher's stream; in its loop only."""
+        self.ended = True
+        self.news.set()
 
     def close(self) -> None:
         """Leave the feed. Closing twice is fine."""
@@ -169,5 +180,11 @@ class Feed:
         with self._lock:
             self._called.discard(loop)
             watchers = [watcher for watcher in self._watchers if watcher.loop is loop]
-        for watcher in watchers:
+        self._rouse(loop, watchers)
+
+    def _rouse(self, loop: asyncio.AbstractEventLoop, watchers: list[Subscription]) -> None:
+        """Wake `watchers`, so many at once and the next a moment later."""
+        for watcher in watchers[:ABREAST]:
             watcher.news.set()
+        if len(watchers) > ABREAST:
+            loop.call_later(PAUSE_S, self._rouse, loop, watchers[ABREAST:])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from typing import TYPE_CHECKING
 
 from starlette.responses import PlainTextResponse
@@ -31,12 +32,13 @@ MOST_PATH = 256
 """Characters of a path: none that is served is longer."""
 
 
+_HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\[\]:]+))(?::[0-9]{1,5})?")
+
+
 def host_of(header: str) -> str:
-    """Return the name or address in a Host header without its port, lower case."""
-    host = header.strip().lower()
-    if host.startswith("["):
-        return host[1:].partition("]")[0]
-    return host.partition(":")[0].removesuffix(".")
+    """Return the name or address in a Host header without its port, lower case; nothing where it is no host."""
+    found = _HOST.fullmatch(header.strip().lower())
+    return (found[1] or found[2]).removesuffix(".") if found else ""
 
 
 class Guard:

@@ -20,7 +20,9 @@ from pi_controller.table.review import beside
 from pi_controller.web import console_page, judge_hits, judge_people
 from pi_controller.web.judge_command import understood
 from pi_controller.web.judge_state import JudgeState, as_json
+from pi_controller.web.patience import keep_connection
 from pi_controller.web.posting import RefusedError, answer, only, refusal, same_site, sender, sent, text_of
+from pi_controller.web.shares import Shares
 from pi_controller.web.signing.delays import Rate
 from pi_controller.web.signing.roles import begins_games, may, rulings
 from pi_controller.web.sse import BLOCK, HEARTBEAT_S, retry_ms
@@ -43,7 +45,7 @@ SESSION, DEVICE = "mat_session", "mat_device"
 """The cookies."""
 _DEVICE_S = 400 * 86_400
 MOST_STREAMS, EACH = 64, 4
-"""Event streams of all judges, and of one session."""
+"""Event streams of all judges, and of one session; beyond, the oldest ends."""
 LOOK_S = 2.0
 """How soon a stream sees that its session has ended, s."""
 SOON_S = 0.1
@@ -71,7 +73,7 @@ class JudgeApi:
         self._heartbeat_s = heartbeat_s
         self._settle_s = settle_s
         self._state = JudgeState(desk, journal, language)
-        self._streams: list[str] = []
+        self._streams = Shares(MOST_STREAMS, EACH)
         self._rates: OrderedDict[str, Rate] = OrderedDict()
 
     async def page(self, request: Request) -> Response:
@@ -139,8 +141,6 @@ class JudgeApi:
         session = await self._who(request, touch=False)
         if request.method == "HEAD":
             return Response(media_type="text/event-stream")
-        if len(self._streams) >= MOST_STREAMS or self._streams.count(session.id) >= EACH:
-            raise RefusedError("many", "too many consoles are open", "close one of them")
         return StreamingResponse(
             self._follow(request, session), media_type="text/event-stream", headers={"x-accel-buffering": "no"}
         )
@@ -203,6 +203,7 @@ class JudgeApi:
         session = await self.door.session(token, touch=touch) if 0 < len(token) <= 100 else None
         if session is None:
             raise RefusedError("signed_out", "you are not signed in", "sign in")
+        keep_connection(request.scope)
         return session
 
     async def _told(self) -> Told:
@@ -228,7 +229,7 @@ class JudgeApi:
 
     async def _follow(self, request: Request, session: Session) -> AsyncIterator[bytes]:
         watcher = self.feed.subscribe()
-        self._streams.append(session.id)
+        share = self._streams.take(session.id, watcher.end)
         quiet, looks = 0.0, min(LOOK_S, self._heartbeat_s)
         shown: Picture | None = None
         behind = False
@@ -252,7 +253,7 @@ class JudgeApi:
                 behind = (latest := self.feed.latest) is not None and latest.view != told.picture.view
         finally:
             watcher.close()
-            self._streams.remove(session.id)
+            self._streams.leave(share)
 
 
 def _event(seq: int, content: bytes) -> bytes:

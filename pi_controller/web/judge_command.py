@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
 
 import msgspec
 
+from pi_controller.games.wording import all_printable
 from pi_controller.referee.judge import JudgeCall
 from pi_controller.web.posting import RefusedError, only
 
@@ -47,7 +48,7 @@ def understood(told: dict[str, Any]) -> Sent:
     if not _plain((said,), _DEPTH):
         raise RefusedError("invalid", "a text is too long, a number too large, or it is nested too deep")
     try:
-        made = msgspec.convert({**said, "t": 0.0}, cast("Any", JudgeCall))
+        made = msgspec.convert({**all_printable(said), "t": 0.0}, cast("Any", JudgeCall))
     except msgspec.MsgspecError as error:
         raise RefusedError("invalid", f"{tag}: {error}", "see what the call takes") from error
     return Sent(key, expect, tag, made)

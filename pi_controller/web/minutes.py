@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from pi_controller.games.wording import printable
 from pi_controller.record.forms import current, spoken
 from pi_controller.referee.facts import (
     Answer,
@@ -163,7 +164,7 @@ def _said(fact: Fact, game: str, teams: Mapping[str, str], language: str) -> str
     text = catalogue(language).gettext
 
     def why(said: str, reason: str) -> str:
-        return f"{said}: {reason}" if reason else said
+        return f"{said}: {printable(reason)}" if reason else said
 
     match fact:
         case Opened(after=after) if after:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 import socket
 import threading
 from contextlib import suppress
@@ -13,7 +14,7 @@ import uvicorn
 from pi_controller.errors import MatError
 from pi_controller.web.address import Pages
 from pi_controller.web.app import create_app
-from pi_controller.web.patience import MAX_HEADER_BYTES, Patience
+from pi_controller.web.patience import MAX_HEADER_BYTES, Gate, Lines, Patience
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 _SEND_BUFFER = 64 * 1024  # bytes the kernel may hold for a watcher that does not read
 _DEAD_AFTER_MS = 30_000  # a watcher that acknowledges nothing for so long has gone
+_LET_IN = 32
+"""Connections let in between two looks at all others: who opens and closes them in a rush leaves others their turn."""
 _START_S, _STOP_S = 10.0, 5.0
 _READ_S, _ANSWER_S = 0.5, 2.2
 """When the server stops: so long a watcher may take to read the end of its stream, and a judge's last request to be
@@ -42,6 +45,7 @@ class _Server(uvicorn.Server):
 
     def __init__(self, config: uvicorn.Config, feed: Feed) -> None:
         super().__init__(config)
+        self.server_state = Lines(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
         self.listening = threading.Event()
         self._feed = feed
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -86,7 +90,8 @@ class WebServer:
     """Serves `feed` at `host`:`port`; port 0 takes a free one, and `port` tells which after `start`.
 
     It answers to this machine's name, also with `.local`, to `localhost`, to addresses and to the names in `hosts`.
-    `language`, `more` and `pages` as for `create_app`; `app` makes another application, which answers to the hosts it
+    What `proxy`, an address, says of who asks and by which scheme is believed, and nobody else who says it. `language`,
+    `more` and `pages` as for `create_app`; `app` makes another application, which answers to the hosts it
     is given and ends its streams when the feed hangs up.
     """
 
@@ -97,6 +102,7 @@ class WebServer:
         port: int = 8080,
         *,
         hosts: Iterable[str] = (),
+        proxy: str = "",
         language: str = "en",
         app: Callable[[list[str]], ASGIApp] | None = None,
         more: Sequence[Route] = (),
@@ -106,6 +112,7 @@ class WebServer:
         self.port = port
         self.pages = pages or Pages()
         self._feed = feed
+        self._proxy = proxy
         name = socket.gethostname()
         known = [name, f"{name}.local", *hosts, *self.pages.hosts]
         self._app: ASGIApp = (
@@ -138,8 +145,10 @@ class WebServer:
             log_config=None,
             access_log=False,
             server_header=False,
-            proxy_headers=False,
+            proxy_headers=bool(self._proxy),
+            forwarded_allow_ips=[self._proxy, f"::ffff:{self._proxy}"],  # as IPv4 calls at an IPv6 socket
             timeout_graceful_shutdown=3,
+            backlog=_LET_IN,
         )
         self._server = _Server(config, self._feed)
         self._thread = threading.Thread(target=self._server.run, args=([listener],), name="web", daemon=True)
@@ -158,15 +167,14 @@ class WebServer:
 
     def _listen(self) -> socket.socket:
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
-        # the protocol is named, or asyncio does not know its lines for TCP and leaves Nagle's delay of 40 ms on
-        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        listener = Gate(family)
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
             if hasattr(socket, "TCP_USER_TIMEOUT"):
                 listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _DEAD_AFTER_MS)
             listener.bind((self.host, self.port))
-            listener.listen(128)
+            listener.listen()
             listener.setblocking(False)
         except (OSError, OverflowError) as error:
             listener.close()

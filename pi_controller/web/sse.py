@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pi_controller.table.view import View
     from pi_controller.web.board import Board
     from pi_controller.web.feed import Feed, Snapshot
+    from pi_controller.web.shares import Shares
 
 HEARTBEAT_S = 15.0
 BLOCK = 1024
@@ -59,14 +60,25 @@ def beat(t: float) -> bytes:
 
 
 async def stream(
-    feed: Feed, language: str, last_id: str | None, number: int, heartbeat_s: float = HEARTBEAT_S, shape: str = ""
+    feed: Feed,
+    language: str,
+    last_id: str | None,
+    number: int,
+    heartbeat_s: float = HEARTBEAT_S,
+    shape: str = "",
+    *,
+    place: str = "",
+    shares: Shares | None = None,
 ) -> AsyncIterator[bytes]:
     """Yield the events of one watcher until the feed hangs up; a heartbeat when `heartbeat_s` pass without news.
+
+    The watcher's `place` has one of the `shares` meanwhile, and the stream ends too when that is given up for another.
 
     By the heartbeats a page tells a quiet table from a dead line. The first comes at once: it brings the time, and says
     to one that has the newest picture already (`last_id`) that this still holds.
     """
     watcher = feed.subscribe(last_id)
+    share = shares.take(place, watcher.end) if shares is not None else None
     try:
         yield b"retry: %d\n\n" % retry_ms(number)
         yield beat(feed.clock())
@@ -78,3 +90,5 @@ async def stream(
                 yield beat(feed.clock())
     finally:
         watcher.close()
+        if shares is not None and share is not None:
+            shares.leave(share)

@@ -13,6 +13,7 @@ from pi_controller.setup import service
 from pi_controller.setup.place import Place, SetupError
 from pi_controller.setup.plan import closed_to_others
 from pi_controller.setup.unit import WATCHDOG_S, unit
+from pi_controller.web.patience import KEPT, MOST, SPARE
 
 MOST_EXPOSED = 2.0
 
@@ -109,3 +110,9 @@ def test_a_program_that_the_services_user_cannot_reach_is_told():
         assert closed_to_others(home / "bin/moccasin-mat") is None
         home.chmod(0o700)
         assert closed_to_others(home / "bin/moccasin-mat") == home
+
+
+@pytest.mark.parametrize("system", [True, False])
+def test_there_are_descriptors_for_all_that_may_come(here, system):
+    found = re.findall(r"^LimitNOFILE=(\d+)$", unit(Place(system, here.program, here.home)), re.MULTILINE)
+    assert [int(limit) >= MOST + KEPT + SPARE for limit in found] == [True]

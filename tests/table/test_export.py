@@ -14,6 +14,7 @@ import pytest
 from pi_controller.cli import main
 from pi_controller.errors import JournalError, MatError, UsageError
 from pi_controller.games import registry
+from pi_controller.games.wording import printable
 from pi_controller.record.course import SET
 from pi_controller.record.reading import read
 from pi_controller.record.writing import begun
@@ -33,7 +34,7 @@ from pi_controller.referee.judge import (
 from pi_controller.referee.referees import referee_for
 from pi_controller.table.export import BROWSERS, ExportError, as_json
 from pi_controller.table.journal import Journal
-from pi_controller.table.printed import page, plain
+from pi_controller.table.printed import page
 from pi_controller.table.record import kept_in
 from pi_controller.table.sheet import columns, sheet_of
 from pi_controller.table.table import Table
@@ -152,7 +153,7 @@ def test_a_name_may_be_anything(tmp_path, name):
     found = Page(html)
     assert found.tags <= TAGS
     assert not {one for one in found.attributes if one.startswith("on") or one in ("href", "src", "style")}
-    assert plain(name) in unescape(html)
+    assert printable(name) in unescape(html)
     assert not re.search("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", html)
 
 

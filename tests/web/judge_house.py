@@ -69,7 +69,9 @@ class Hangs(Notifier):
 class House:
     """One table, played in its own thread from the start. Everybody in `ROLES` has the same PIN."""
 
-    def __init__(self, folder: Path, pins: Pins | None = None, preset: str = "home", **web: Any) -> None:
+    def __init__(
+        self, folder: Path, pins: Pins | None = None, preset: str = "home", stop: Stop | None = None, **web: Any
+    ) -> None:
         self.clock = Clock()
         wanted = {
             "table": {"journal": folder / "table.sqlite"},
@@ -82,12 +84,13 @@ class House:
         self.pins = pins or cheap()
         self.table: Table
         self._hangs = Hangs()
-        self._stop = Stop()
+        self._stop = stop or Stop()
         opened = threading.Event()
         self._loop = threading.Thread(target=self._play, args=(opened,), daemon=True)
         self._loop.start()
         assert opened.wait(20)
-        self.server = WebServer(self.feed, port=0, hosts=["mat.example"], more=self.judges.routes)
+        proxy = self.settings.web.proxy
+        self.server = WebServer(self.feed, port=0, hosts=["mat.example"], proxy=proxy, more=self.judges.routes)
         self.server.start()
 
     def _play(self, opened: threading.Event) -> None:

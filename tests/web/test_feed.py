@@ -5,7 +5,7 @@ import threading
 
 import msgspec
 
-from pi_controller.web.feed import Feed
+from pi_controller.web.feed import ABREAST, Feed
 from pi_controller.web.sse import BLOCK, event, retry_ms, stream
 
 LONG = 30.0  # seconds: never waited for when things are right
@@ -216,3 +216,22 @@ def test_a_full_hall_costs_the_publisher_one_call(view):
         assert {(await watcher.next(20)).view.seq for watcher in watchers} == {3}
 
     asyncio.run(scenario())
+
+
+def test_a_whole_hall_is_woken_a_part_at_a_time(view):
+    """So that what sends to all of them leaves the table's thread its turns."""
+
+    async def watch():
+        feed = Feed()
+        waiting = [asyncio.create_task(feed.subscribe().next(LONG)) for _ in range(2 * ABREAST + 5)]
+        await asyncio.sleep(0)
+        feed.publish(view(seq=7))
+        told = []
+        while len(told) < 2 or told[-1] < len(waiting):
+            await asyncio.sleep(0)
+            told.append(sum(task.done() for task in waiting))
+        return sorted(set(told) - {0}), {task.result().view.seq for task in waiting}
+
+    steps, seen = asyncio.run(watch())
+    assert steps == [ABREAST, 2 * ABREAST, 2 * ABREAST + 5]
+    assert seen == {7}

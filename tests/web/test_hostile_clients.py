@@ -1,12 +1,13 @@
 """Clients that send too much, too slowly, too often or to strange places: bounded, and nobody else is held up."""
 
+import select
 import socket
-import threading
 import time
-from contextlib import closing
+from collections import Counter
+from contextlib import ExitStack, closing
 
 import pytest
-from judge_house import House, raw, say
+from judge_house import House, raw, say, sign_in
 
 from pi_controller.web import judge_api, patience, posting
 
@@ -129,26 +130,113 @@ def test_who_is_slow_keeps_nobody_waiting(house, ann, monkeypatch, data, end):
     assert all(one.startswith(end) and (bool(one) == bool(end)) for one in heard)
 
 
-def test_one_address_cannot_take_all_lines(house, monkeypatch):
-    monkeypatch.setattr(patience, "MAX_EACH", 20)
-    monkeypatch.setattr(patience, "HEAD_S", 2.0)
-    greedy = Lines(house, b"", 60)
-    with house.browser("127.0.0.4") as web:
-        assert web.get("/healthz").status_code == 200
-    done = []
-    for line in greedy.open[-30:]:
-        reader = threading.Thread(target=lambda line=line: done.append(_cut(line)))
-        reader.start()
-        reader.join(1.5)
-    assert done.count(True) == 30, "the newest are hung up on at once"
-    greedy.heard()
-
-
-def _cut(line):
-    line.settimeout(1.0)
+def cut(line):
+    """Return whether somebody has hung up."""
+    line.settimeout(0.2)
     try:
         return line.recv(1) == b""
     except ConnectionError:
         return True
     except TimeoutError:
         return False
+
+
+@pytest.fixture
+def few(tmp_path, monkeypatch):
+    """Return a house that lets in 40 connections, and one more for who is signed in; it waits long for a head."""
+    monkeypatch.setattr(patience, "MOST", 40)
+    monkeypatch.setattr(patience, "KEPT", 1)
+    house = House(tmp_path)
+    yield house
+    house.close()
+
+
+def test_one_address_takes_all_lines_only_from_itself(few):
+    with few.signed_in("Jo") as jo, few.browser("127.0.0.5") as honest:
+        assert honest.get("/healthz").status_code == 200
+        greedy = Lines(few, b"", 60)
+        with few.browser("127.0.0.4") as web:
+            assert web.get("/healthz").status_code == 200
+        assert say(jo, "key-00001", "protest", by="A", text="x").status_code == 200
+        assert honest.get("/healthz").status_code == 200
+        assert [cut(line) for line in greedy.open[:20]] == [True] * 20, "its oldest"
+        assert [cut(line) for line in greedy.open[-30:]] == [False] * 30, "not its newest"
+        assert len(few.server._server.server_state.connections) <= 41
+    for line in greedy.open:
+        line.close()
+
+
+def test_who_is_signed_in_keeps_a_line_that_the_same_address_does_not_push_out(few):
+    with few.browser("127.0.0.3") as web:
+        assert sign_in(web, "Jo").status_code == 200
+        assert web.get("/judge/state.json").status_code == 200
+        (mine,) = few.server._server.server_state.connections
+        greedy = Lines(few, b"", 60)
+        with few.browser("127.0.0.4") as other:
+            assert other.get("/healthz").status_code == 200
+        assert mine in few.server._server.server_state.connections
+        assert web.get("/judge/state.json").status_code == 200
+    for line in greedy.open:
+        line.close()
+
+
+@pytest.mark.parametrize(
+    ("descriptors", "most"), [(1024, 1024 - patience.SPARE - patience.KEPT), (20_000, patience.MOST)]
+)
+def test_the_server_leaves_descriptors_to_the_table(descriptors, most):
+    shares = patience.Lines(descriptors).shares
+    given_up = []
+    for n in range(most + 1):
+        shares.take(f"{n}", lambda n=n: given_up.append(n))
+    assert given_up == [0]
+
+
+def callers(address, port, count):
+    """Return `count` connections from `address`."""
+    return [socket.create_connection(("127.0.0.1", port), 10, (address, 0)) for _ in range(count)]
+
+
+def test_a_rush_from_one_address_is_turned_away_at_the_gate():
+    """Nobody looks while they come, as when more come than can be let in."""
+    with patience.Gate(socket.AF_INET) as gate, ExitStack() as stack:
+        gate.bind(("127.0.0.1", 0))
+        gate.listen(32)
+        gate.setblocking(False)
+        port = gate.getsockname()[1]
+        for address, count in (("127.0.0.66", 140), ("127.0.0.3", 1), ("127.0.0.66", 80), ("127.0.0.4", 1)):
+            for line in callers(address, port, count):
+                stack.enter_context(closing(line))
+        came = let_in(gate)
+        assert came == {"127.0.0.66": patience.RECENT_EACH, "127.0.0.3": 1, "127.0.0.4": 1}
+        for line in callers("127.0.0.66", port, 1):
+            stack.enter_context(closing(line))
+        assert let_in(gate) == {"127.0.0.66": 1}, "nobody waited meanwhile: it is let in again"
+
+
+def test_who_is_in_has_a_turn_while_many_are_turned_away():
+    with patience.Gate(socket.AF_INET) as gate, ExitStack() as stack:
+        gate.bind(("127.0.0.1", 0))
+        gate.listen(32)
+        gate.setblocking(False)
+        count = patience.RECENT_EACH + patience.TURNED_AWAY + 1
+        for line in callers("127.0.0.66", gate.getsockname()[1], count):
+            stack.enter_context(closing(line))
+        for _ in range(patience.RECENT_EACH):
+            gate.accept()[0].close()
+        with pytest.raises(BlockingIOError):
+            gate.accept()
+        assert select.select([gate], [], [], 0)[0], "one waits still"
+
+
+def let_in(gate):
+    """Let in who waits; return how many from where."""
+    came, pauses = Counter(), 0
+    while pauses < 20:
+        try:
+            line, address = gate.accept()
+        except BlockingIOError:
+            pauses += 1
+            continue
+        line.close()
+        came[address[0]] += 1
+    return came

@@ -4,7 +4,7 @@ import asyncio
 import re
 import threading
 import time
-from contextlib import closing
+from contextlib import ExitStack, closing
 
 import httpx
 import msgspec
@@ -253,14 +253,19 @@ def test_the_events_end_with_the_session(house):
             events.next("judge")
 
 
-def test_not_too_many_streams(house):
-    with house.signed_in("Jo") as web:
-        open_ones = [web.stream("GET", "/judge/events") for _ in range(4)]
-        for one in open_ones:
-            assert one.__enter__().status_code == 200
-        error(web.get("/judge/events"), 429, "many")
-        for one in open_ones:
-            one.__exit__(None, None, None)
+def test_of_too_many_streams_the_oldest_of_the_same_session_ends(house):
+    with house.signed_in("Sam") as other, house.signed_in("Jo") as web, ExitStack() as stack:
+        first = Stream(stack.enter_context(other.stream("GET", "/judge/events")))
+        first.next("judge")
+        streams = []
+        for _ in range(5):
+            streams.append(Stream(stack.enter_context(web.stream("GET", "/judge/events"))))
+            streams[-1].next("judge")
+        with pytest.raises(EOFError):
+            streams[0].next("judge")
+        assert say(web, "key-stream", "protest", by="A", text="x").status_code == 200
+        for one in (first, *streams[1:]):
+            one.next("judge")
 
 
 def test_too_many_commands(house):

@@ -14,10 +14,11 @@ still gets in.
 
 from __future__ import annotations
 
-import ipaddress
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from pi_controller.web.shares import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,19 +36,6 @@ KEPT = 8192
 """Counts kept; beyond, the one that was quiet longest goes."""
 
 Key = tuple[str, ...]
-
-
-def place_of(address: str) -> str:
-    """Return the place of a sender: its address, of IPv6 the network's /64, for one host has all of that."""
-    try:
-        found = ipaddress.ip_address(address.partition("%")[0])
-    except ValueError:
-        return "nowhere"
-    if isinstance(found, ipaddress.IPv6Address):
-        if found.ipv4_mapped is not None:
-            return str(found.ipv4_mapped)
-        return str(ipaddress.ip_network((found, 64), strict=False))
-    return str(found)
 
 
 def keys(name: str, address: str, device: str | None = None) -> tuple[Key, ...]:

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from pi_controller.errors import MatError
+from pi_controller.games.wording import printable
 from pi_controller.web.signing.roles import ROLES
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ class People:
     def add(self, name: str, role: str, pin_hash: str) -> Person:
         """Add somebody. Raises `PeopleError` for a name that is taken or is none, and for an unknown role."""
         name = unicodedata.normalize("NFC", name).strip()
-        if not name or len(name) > 40 or not name.isprintable():
+        if not name or len(name) > 40 or printable(name) != name:
             raise PeopleError("a name has 1 to 40 letters", "give the name as it is to be shown")
         _known(role)
         with self.db() as db:

@@ -124,7 +124,7 @@ function open() {
     alive();
   });
   stream.addEventListener("error", () => {
-    // Left to itself the browser gives up for good after a refusal (a table that restarts, or too many watching), and it
+    // Left to itself the browser gives up for good after a refusal (a table that restarts), and it
     // waits as long as it likes. So the page comes back itself, and says as the browser would which id it saw last.
     stream.close();
     if (stream !== source) return;

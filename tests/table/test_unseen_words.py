@@ -1,0 +1,144 @@
+"""What nobody sees in a judge's words moves no terminal and makes no line of its own: not in, and not out."""
+
+import json
+import unicodedata
+
+import pytest
+
+from pi_controller.console import understand
+from pi_controller.games import registry
+from pi_controller.games.wording import printable
+from pi_controller.record.reading import read
+from pi_controller.referee.facts import Called, ProtestRuled
+from pi_controller.referee.judge import JudgeAction, JudgeProtest, JudgeRuling
+from pi_controller.referee.referees import referee_for
+from pi_controller.show.terminal import render_text
+from pi_controller.table import export, record, replay, verify
+from pi_controller.table.command import Command
+from pi_controller.table.journal import Journal
+from pi_controller.table.table import Table
+from pi_controller.web.judge_command import understood
+
+HOSTILE = (
+    "the\x1b[2J\x1b]0;owned\x07 bead\x9b31m lay\x08\x08\x7f\u202eereht\u202c \u2066x\u2069\u200f\u00ad\ufeff\u200b"
+    "\r\n   99  judge: Ann has won\u2028  100  forged\u2029\t\x85.\U000e0041"
+)
+PLAIN = "the[2J]0;owned bead31m layereht x    99  judge: Ann has won   100  forged   ."
+JOINED = "می\u200cخواهم क्\u200dष"
+
+
+def bad(text, lines=True):
+    """Return what is in `text` that nobody sees."""
+    return {
+        char
+        for char in text
+        if (unicodedata.category(char)[0] == "C" or char in "\u2028\u2029")
+        and char not in ("\u200c\u200d" + "\n" * lines)
+    }
+
+
+def test_what_is_not_seen_goes_and_lines_are_joined():
+    assert printable(HOSTILE) == PLAIN
+    assert printable("an a\u0301b, 日本, \ue000?") == "an a\u0301b, 日本, ?"
+
+
+def test_the_joiners_that_scripts_are_spelled_with_stay():
+    assert printable(JOINED) == JOINED
+    assert printable("\U0001f469\u200d\U0001f33e") == "\U0001f469\u200d\U0001f33e"
+
+
+def test_nothing_unseen_is_left_of_all_there_is():
+    everything = "".join(map(chr, range(0x110000)))
+    assert bad(printable(everything), lines=False) == set()
+    assert printable(printable(everything)) == printable(everything)
+
+
+def play(path, reason):
+    """Play a little with `reason` wherever words are given, as an older version wrote them; return the view."""
+    rules = registry.game("dakota", {})
+    names = {"A": "Big Coulee", "B": reason[:40]}
+    journal = Journal(path)
+    table = Table(journal, rules, names, referee_for(rules, None, bytes))
+    calls = (
+        JudgeAction(1.0, {"do": "toss", "winner": "A"}),
+        JudgeProtest(2.0, "A", reason),
+        JudgeRuling(3.0, "denied", reason),
+    )
+    for n, call in enumerate(calls):
+        table.command(Command(call, f"Ann {reason}"[:40], "head", f"key-{n:05}"))
+    view = table.view
+    journal.close()
+    return view
+
+
+VERBS = [
+    (replay.main, ["{}"]),
+    (replay.main, ["{}", "--json"]),
+    (verify.main, ["{}"]),
+    (verify.main, ["{}", "--json"]),
+    (record.main, ["{}"]),
+    (export.main, ["{}", "--record"]),
+    (export.main, ["{}", "--json"]),
+    (export.main, ["{}", "--print"]),
+]
+
+
+@pytest.mark.parametrize(("main", "args"), VERBS, ids=lambda value: getattr(value, "__module__", "") or " ".join(value))
+def test_what_is_in_an_older_journal_goes_out_as_one_line(tmp_path, capsys, main, args):
+    told = {}
+    for name, reason in (("hostile", HOSTILE), ("harmless", PLAIN)):
+        path = tmp_path / f"{name}.sqlite"
+        play(path, reason)
+        assert main([arg.format(path) for arg in args]) == 0
+        told[name] = capsys.readouterr().out
+    assert bad(told["hostile"]) == set()
+    assert told["hostile"].count("\n") == told["harmless"].count("\n")
+    assert "owned" in told["hostile"] or main is verify.main
+
+
+def test_files_of_an_export_and_a_record_told_again(tmp_path, capsys):
+    path = tmp_path / "game.sqlite"
+    play(path, HOSTILE)
+    assert export.main([str(path), "-o", str(tmp_path / "out")]) == 0
+    for written in (tmp_path / "out").iterdir():
+        assert bad(written.read_text("utf-8")) == set()
+    assert replay.main([str(tmp_path / "out" / "game.record")]) == 0
+    assert bad(capsys.readouterr().out) == set()
+
+
+def test_a_record_of_somebody_else_told_again(tmp_path, capsys):
+    """What stands in it quoted says as much, and is told quoted."""
+    text = f"Record: 1\nGame: dakota\nTeam A: {json.dumps(HOSTILE[:40])}\n\n! {json.dumps(HOSTILE)}\n! a\u202eb\nend\n"
+    assert read(text.encode()).entries[0].text == HOSTILE
+    path = tmp_path / "their.record"
+    path.write_text(text, "utf-8")
+    replay.main([str(path)])
+    assert bad(capsys.readouterr().out) == set()
+    record.main([str(path)])
+    written = capsys.readouterr().out
+    assert bad(written) == set()
+    assert read(written.encode()).entries == read(text.encode()).entries
+
+
+def test_the_terminal_of_the_table_shows_nothing_that_moves_it(tmp_path):
+    assert bad(render_text(play(tmp_path / "j.sqlite", HOSTILE))) == set()
+
+
+def test_what_a_signed_in_judge_sends_comes_in_clean():
+    call = {"judge": "ruling", "ruling": "denied", "reason": HOSTILE}
+    assert understood({"key": "key-00001", "expect": None, "call": call}).call.reason == PLAIN
+    call = {"judge": "action", "action": {"do": "start", "player": f"An\u202en {JOINED}"}}
+    assert understood({"key": "key-00001", "expect": None, "call": call}).call.action["player"] == f"Ann {JOINED}"
+
+
+def test_what_is_typed_comes_in_clean():
+    line = "ruling denied a\x1b[31m b\u202e\x07"
+    assert understand(line, 1.0, registry.game("dakota", {})) == JudgeRuling(1.0, "denied", "a[31m b")
+
+
+def test_the_journal_holds_what_came_in(tmp_path):
+    play(tmp_path / "j.sqlite", HOSTILE)
+    with Journal(tmp_path / "j.sqlite", read_only=True) as journal:
+        facts = [fact for _, fact in journal.read()]
+    assert [fact.reason for fact in facts if isinstance(fact, ProtestRuled)] == [HOSTILE], "these tests' older journal"
+    assert any(isinstance(fact, Called) for fact in facts)

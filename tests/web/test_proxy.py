@@ -1,0 +1,93 @@
+"""Behind a TLS proxy: what it says of who asks and how is believed, and what anybody else says of it is not."""
+
+import pytest
+from judge_house import PIN, House, sign_in
+
+from pi_controller.errors import MatError
+from pi_controller.table.settings import Settings
+from pi_controller.web import judge_api
+from pi_controller.web.signing.delays import FREE_AT_ALL
+
+PROXY, OTHER = "127.0.0.9", "127.0.0.8"
+
+
+@pytest.fixture
+def house(tmp_path):
+    house = House(tmp_path, proxy=PROXY)
+    yield house
+    house.close()
+
+
+def through(web, client, scheme="https"):
+    """Let what `web` sends say that `client` sent it to a proxy by `scheme`."""
+    web.headers["x-forwarded-for"] = client
+    web.headers["x-forwarded-proto"] = scheme
+    web.headers["origin"] = web.headers["origin"].replace("http:", f"{scheme}:")
+    return web
+
+
+def wrong(house, web, count):
+    """Try `count` wrong PINs, each when it may be; return the statuses."""
+    found = []
+    for n in range(count):
+        house.clock.ahead += 6
+        found.append(sign_in(web, f"Nobody {n}", "000000").status_code)
+    return found
+
+
+def test_wrong_pins_are_counted_for_each_client_of_the_proxy(house):
+    with house.browser(PROXY) as web:
+        through(web, "192.0.2.66")
+        wrong(house, web, FREE_AT_ALL + 6)
+        refused = sign_in(web, "Ann").json()["error"]
+        assert (refused["code"], refused["what"]) == ("pin", "too many wrong PINs from here")
+        through(web, "192.0.2.7")
+        assert sign_in(web, "Ann").status_code == 200
+
+
+def test_the_last_address_counts_for_the_first_is_the_clients_own_word(house):
+    with house.browser(PROXY) as web:
+        through(web, "192.0.2.7, 192.0.2.66")
+        wrong(house, web, FREE_AT_ALL + 6)
+        through(web, "192.0.2.8, 192.0.2.66")
+        assert sign_in(web, "Ann").status_code == 401
+
+
+def test_nobody_else_is_believed(house):
+    with house.browser(OTHER) as web:
+        for n in range(FREE_AT_ALL + 6):
+            house.clock.ahead += 6
+            through(web, f"192.0.2.{n}")
+            sign_in(web, f"Nobody {n}", "000000")
+        through(web, "192.0.2.200")
+        assert sign_in(web, "Ann").status_code == 401
+    with house.browser(PROXY) as web:
+        assert sign_in(web, "Ann").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("address", "scheme", "secure"), [(PROXY, "https", True), (PROXY, "http", False), (OTHER, "https", False)]
+)
+def test_the_cookies_are_secure_behind_tls(house, address, scheme, secure):
+    with house.browser(address) as web:
+        answer = sign_in(through(web, "192.0.2.7", scheme), "Ann")
+        assert answer.status_code == 200
+        cookies = answer.headers.get_list("set-cookie")
+        assert {one.partition("=")[0] for one in cookies} == {judge_api.SESSION, judge_api.DEVICE}
+        assert [("; secure" in one.lower()) for one in cookies] == [secure] * 2
+
+
+def test_without_a_proxy_in_the_settings_nobody_is_believed(tmp_path):
+    house = House(tmp_path)
+    try:
+        with house.browser("127.0.0.1") as web:
+            answer = sign_in(through(web, "192.0.2.7"), "Ann", PIN)
+            assert not any("; secure" in one.lower() for one in answer.headers.get_list("set-cookie"))
+    finally:
+        house.close()
+
+
+@pytest.mark.parametrize("proxy", ["localhost", "127.0.0.1/8", "127.0.0.1:80", "*", "10.0.0"])
+def test_a_proxy_is_one_address(proxy):
+    with pytest.raises((MatError, ValueError), match="must be an address in numbers"):
+        Settings.model_validate({"web": {"proxy": proxy}})

@@ -1,0 +1,92 @@
+"""Who gives up what, where there is only so much: always the oldest of who holds most, and never what is kept."""
+
+import pytest
+
+from pi_controller.web.shares import Shares, place_of
+
+
+@pytest.fixture
+def given_up():
+    return []
+
+
+@pytest.fixture
+def take(given_up):
+    """Return what takes a share that says its name when it is given up."""
+    return lambda shares, who, name: shares.take(who, lambda: given_up.append(name))
+
+
+def test_who_holds_most_gives_up_the_oldest(take, given_up):
+    shares = Shares(4)
+    for who, name in (("hall", "h1"), ("phone", "p1"), ("phone", "p2"), ("phone", "p3"), ("judge", "j1")):
+        take(shares, who, name)
+    assert given_up == ["p1"]
+    take(shares, "phone", "p4")
+    assert given_up == ["p1", "p2"]
+    assert len(shares) == 4
+
+
+def test_where_all_hold_the_same_the_first_who_came_gives_up(take, given_up):
+    shares = Shares(2)
+    for who in ("a", "b", "c"):
+        take(shares, who, who)
+    assert given_up == ["a"]
+
+
+def test_who_holds_enough_gives_up_the_own(take, given_up):
+    shares = Shares(10, each=2)
+    for who, name in (("a", "a1"), ("b", "b1"), ("b", "b2"), ("b", "b3")):
+        take(shares, who, name)
+    assert given_up == ["b1"]
+
+
+def test_a_share_given_back_makes_room_and_is_given_back_once(take, given_up):
+    shares = Shares(1)
+    share = take(shares, "a", "a")
+    shares.leave(share)
+    shares.leave(share)
+    assert len(shares) == 0
+    take(shares, "b", "b")
+    assert given_up == []
+
+
+def test_what_is_kept_is_not_given_up_and_takes_no_place(take, given_up):
+    shares = Shares(2, keeps=1)
+    shares.keep(take(shares, "a", "judge"))
+    for name in ("a1", "a2", "a3"):
+        take(shares, "a", name)
+    assert given_up == ["a1"]
+    assert len(shares) == 3
+
+
+def test_of_too_many_kept_the_oldest_is_as_any_other(take, given_up):
+    shares = Shares(1, keeps=1)
+    for name in ("first", "second"):
+        shares.keep(take(shares, "a", name))
+    take(shares, "b", "b")
+    assert given_up == ["first"]
+
+
+def test_a_share_that_is_gone_is_not_kept(take):
+    shares = Shares(1, keeps=1)
+    share = take(shares, "a", "a")
+    shares.leave(share)
+    shares.keep(share)
+    assert len(shares) == 0
+
+
+@pytest.mark.parametrize(
+    ("address", "place"),
+    [
+        ("192.0.2.7", "192.0.2.7"),
+        ("::ffff:192.0.2.7", "192.0.2.7"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2:ffff::1", "2001:db8:1:2::/64"),
+        ("2001:db8:1:3::1", "2001:db8:1:3::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("", "nowhere"),
+        ("a name", "nowhere"),
+    ],
+)
+def test_one_host_has_one_place(address, place):
+    assert place_of(address) == place
