@@ -7,6 +7,7 @@ carried on by the monotonic clock, so that a step of the wall's clock is no step
 from __future__ import annotations
 
 import gc
+import os
 import queue
 import secrets
 import signal
@@ -58,6 +59,8 @@ if TYPE_CHECKING:
     from pi_controller.table.view import View
     from pi_controller.web.server import WebServer
 
+PRIVATE = 0o077
+"""Nobody but who runs the table by hand reads its journal, log, backup and recordings: they tell of people."""
 IDLE_S = 0.01
 """The longest wait for the board's next byte: buttons and the journal are looked at in between."""
 GATHER_S = FRAME_S
@@ -102,6 +105,10 @@ def main(argv: Sequence[str]) -> int:
     stop = Stop()
     stop.at_signals()
     with ExitStack() as stack:
+        service = from_environment()
+        stack.callback(service.close)
+        if not service.managed:  # the unit says who may read what a service keeps
+            stack.callback(os.umask, os.umask(PRIVATE))
         clock = _clock()
         opened_at = clock()
         table = open_table(settings, opened_at)
@@ -127,8 +134,6 @@ def main(argv: Sequence[str]) -> int:
         stack.callback(daemon.close)
         daemon.observers += [*observers(settings, table, opened_at, stack), *backup(settings, stack)]
         lines = _console(table) if sys.stdin.isatty() else queue.SimpleQueue[str]()
-        service = from_environment()
-        stack.callback(service.close)
         settle()
         drive(daemon, clock, lines, stop, bar, service, desk, settings.web.language)
     return 0

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+TEND_S = 1.0
+"""How often the journal is looked after."""
+KEPT_RECORDS = 100
+"""So many records the journal's log may hold before a hide is over; nothing is hidden in the games that are thrown."""
 PUZZLED = "puzzled"
 """What the judge is asked where the referee has come to something that the rules do not allow."""
 
@@ -121,6 +125,9 @@ class Table:
         self._referee = referee
         self._view: View | None = None
         self._puzzle = ""
+        self._tended = float("-inf")
+        self._kept = (1, 0)
+        """The hide and the last record when the journal's log was last brought into its file."""
         self._keys: dict[tuple[str, str], tuple[Called, int]] = {}
         opened = journal.opened()
         options = dict(game.settings)
@@ -270,6 +277,19 @@ class Table:
         if not story.sensors:
             facts.append(SensorsUsed(t, on=False))
         return facts
+
+    def tend(self, t: float) -> None:
+        """Look after the journal, once a second: is it where it was? After each hide its log goes into the file."""
+        if self.halted is not None or 0 <= t - self._tended < TEND_S:
+            return
+        self._tended = t
+        try:
+            self.journal.check_place()
+            if self.story.hide != self._kept[0] or self.journal.seq - self._kept[1] > KEPT_RECORDS:
+                kept = self.story.hide, self.journal.seq
+                self._kept = kept if self.journal.checkpoint() else self._kept
+        except JournalError as error:
+            self._halt(error)
 
     def _concluded(self, conclude: Callable[[], list[Fact]], t: float) -> list[Fact]:
         """Return what the referee concludes. Where the rules do not allow that, it is logged and the judge is asked."""
