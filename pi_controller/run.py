@@ -43,7 +43,7 @@ from pi_controller.show.terminal import render_text
 from pi_controller.table.backup import Backup
 from pi_controller.table.journal import Journal
 from pi_controller.table.settings import Settings, load
-from pi_controller.table.table import Table, journalled_game
+from pi_controller.table.table import Table, bound_to, journalled_game
 from pi_controller.voice.at_table import heard
 
 if TYPE_CHECKING:
@@ -150,7 +150,8 @@ def open_table(settings: Settings, t: float) -> Table:
     journal = Journal(settings.table.journal, created=t)
     try:
         rules = journalled_game(journal, game(settings.game.name, settings.game.options))
-        referee = referee_for(rules, settings.referee_settings(rules.settings), secrets.token_bytes)
+        bound = bound_to(journal, settings.table.name)
+        referee = referee_for(rules, settings.referee_settings(rules.settings), secrets.token_bytes, bound)
         # players that a game names itself are in no team
         teams = {"A": "A", "B": "B"} if "players" in rules.settings else {"A": settings.teams.a, "B": settings.teams.b}
         return Table(journal, rules, teams, referee, t, settings.mat.seats)

@@ -152,7 +152,7 @@ class Journal:
 
     def reopen(self) -> None:
         """Open the file anew after an error, and see what is in it: all that was acknowledged, or it is not opened."""
-        if self._files:
+        if self.meta is not None and self._files:
             self._see_that_it_lies_there()
         self._close_db()
         if not self.read_only:
@@ -240,7 +240,7 @@ class Journal:
         lying, _ = self._lying()
         if lying is None:
             raise self._gone()
-        if lying == self._files[0] or self.meta is None:
+        if lying == self._files[0]:
             return
         with told(self.path, "opened"):
             with closing(file.look_without_log(self.path)) as db:

@@ -12,6 +12,7 @@ from pi_controller.games.base import IllegalActionError
 from pi_controller.referee.facts import Called, Fact, LinkSeen, Opened, Question, SensorsSeen, SensorsUsed, Undone
 from pi_controller.referee.history import History
 from pi_controller.referee.judge import JudgeNewGame
+from pi_controller.referee.opening import Bound
 from pi_controller.referee.seats import far
 from pi_controller.table.command import Ruled, StaleError, UsedKeyError
 from pi_controller.table.view import View, view_of
@@ -95,6 +96,11 @@ def journalled_game(journal: Journal, game: Game[Any]) -> Game[Any]:
     return registry.game(opened.game, opened.options) if opened.options != dict(game.settings) else game
 
 
+def bound_to(journal: Journal, name: str) -> Callable[[], Bound]:
+    """Return what tells to what the next commitment is bound at the table called `name` on `journal`."""
+    return lambda: Bound(name, journal.meta.epoch if journal.meta else "", journal.batch + 1)
+
+
 class Table:
     """One game at one table.
 
@@ -153,7 +159,7 @@ class Table:
         """The public picture; the same object until something changes."""
         if self._view is None:
             unanswered = self._referee.unanswered(self.story)
-            self._view = view_of(self.game, self.story, self.journal.seq, self.halted, unanswered)
+            self._view = view_of(self.game, self.story, self.journal.seq, self.halted, unanswered, self.journal.head[1])
         return self._view
 
     @property
