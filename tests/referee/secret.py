@@ -8,12 +8,12 @@ from pi_controller.errors import MatError
 from pi_controller.games.registry import game
 from pi_controller.mat.events import Beads
 from pi_controller.referee.facts import Commit, Reveal
-from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
+from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeSensors, JudgeUndo
 from pi_controller.referee.referees import referee_for
 from pi_controller.table.table import Table
 
 HASH = "0" * 64
-JudgeCall = JudgeAction | JudgeAnswer | JudgeUndo | JudgeHideAgain
+JudgeCall = JudgeAction | JudgeAnswer | JudgeUndo | JudgeHideAgain | JudgeSensors
 
 
 class Memory:
