@@ -138,6 +138,7 @@ class Daemon:
             self.table.retry(t)
         self._ground.look_round(t)
         self._show(t)
+        self.table.tend(t)
         for observer in self.observers:
             observer.stepped(t, self.table, self.table.listens)
 

@@ -7,6 +7,7 @@ carried on by the monotonic clock, so that a step of the wall's clock is no step
 from __future__ import annotations
 
 import gc
+import os
 import queue
 import secrets
 import signal
@@ -42,7 +43,7 @@ from pi_controller.show.terminal import render_text
 from pi_controller.table.backup import Backup
 from pi_controller.table.journal import Journal
 from pi_controller.table.settings import Settings, load
-from pi_controller.table.table import Table, journalled_game
+from pi_controller.table.table import Table, bound_to, journalled_game
 from pi_controller.voice.at_table import heard
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ if TYPE_CHECKING:
     from pi_controller.table.view import View
     from pi_controller.web.server import WebServer
 
+PRIVATE = 0o077
+"""Nobody but who runs the table by hand reads its journal, log, backup and recordings: they tell of people."""
 IDLE_S = 0.01
 """The longest wait for the board's next byte: buttons and the journal are looked at in between."""
 SWITCH_S = 0.001
@@ -104,6 +107,10 @@ def main(argv: Sequence[str]) -> int:
     stop = Stop()
     stop.at_signals()
     with ExitStack() as stack:
+        service = from_environment()
+        stack.callback(service.close)
+        if not service.managed:  # the unit says who may read what a service keeps
+            stack.callback(os.umask, os.umask(PRIVATE))
         clock = _clock()
         opened_at = clock()
         table = open_table(settings, opened_at)
@@ -129,8 +136,6 @@ def main(argv: Sequence[str]) -> int:
         stack.callback(daemon.close)
         daemon.observers += [*observers(settings, table, opened_at, stack), *backup(settings, stack)]
         lines = _console(table) if sys.stdin.isatty() else queue.SimpleQueue[str]()
-        service = from_environment()
-        stack.callback(service.close)
         settle()
         drive(daemon, clock, lines, stop, bar, service, desk, settings.web.language)
     return 0
@@ -147,7 +152,8 @@ def open_table(settings: Settings, t: float) -> Table:
     journal = Journal(settings.table.journal, created=t)
     try:
         rules = journalled_game(journal, game(settings.game.name, settings.game.options))
-        referee = referee_for(rules, settings.referee_settings(rules.settings), secrets.token_bytes)
+        bound = bound_to(journal, settings.table.name)
+        referee = referee_for(rules, settings.referee_settings(rules.settings), secrets.token_bytes, bound)
         # players that a game names itself are in no team
         teams = {"A": "A", "B": "B"} if "players" in rules.settings else {"A": settings.teams.a, "B": settings.teams.b}
         return Table(journal, rules, teams, referee, t, settings.mat.seats)

@@ -35,6 +35,11 @@ class Notifier:
         self._status = ""
         self._ready = False
 
+    @property
+    def managed(self) -> bool:
+        """Whether a service manager has started this, and listens."""
+        return self._socket is not None
+
     def ready(self) -> None:
         """Say that the service has started; sent once."""
         self._ready = self._ready or self._send("READY=1")

@@ -228,7 +228,7 @@ def _is_message(entry: Entry) -> bool:
 
 
 def plain(fact: Fact, *, exactly: bool = True) -> Fact:
-    """Return the fact without what is random in it, the nonce and its hash.
+    """Return the fact without what is random in it, the nonce, its hash and the journal it is bound to.
 
     Unless `exactly`, also without its time and a strike's margin, which other settings move without meaning anything.
     """
@@ -238,7 +238,7 @@ def plain(fact: Fact, *, exactly: bool = True) -> Fact:
         case Commit():
             return msgspec.structs.replace(fact, hash="")
         case Reveal():
-            return msgspec.structs.replace(fact, nonce="")
+            return msgspec.structs.replace(fact, nonce="", table="", epoch="", event=0)
         case Struck() if not exactly:
             return msgspec.structs.replace(fact, margin_db=None)
         case _:

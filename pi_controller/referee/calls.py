@@ -44,7 +44,7 @@ def answered(turn: Turn, call: JudgeAnswer) -> Question:
 def follow(turn: Turn, asked: Question, answer: str) -> None:
     """Do what an answer says in Hampa Apena."""
     match answer:
-        case "none":
+        case "none" | "by_eye":
             pass
         case "found" | "missed":
             turn.play({"do": "hit", "found": answer == "found", "pad": asked.pads[0]}, turn.by)

@@ -48,7 +48,7 @@ class Ready(msgspec.Struct, frozen=True, tag_field="kind", tag="ready"):
 
 
 class Commit(msgspec.Struct, frozen=True, tag_field="kind", tag="commit"):
-    """The bead lies well. `hash` is SHA-256 over domain, game, hide, place and a 32-byte nonce, hex."""
+    """The bead lies well. `hash` is SHA-256 over what binds it, the place and 32 random bytes, hex (`opening`)."""
 
     t: float
     hide: int
@@ -147,16 +147,20 @@ class Notice(msgspec.Struct, frozen=True, tag_field="kind", tag="notice", omit_d
     pads: tuple[int, ...] = ()
 
 
-class Reveal(msgspec.Struct, frozen=True, tag_field="kind", tag="reveal"):
+class Reveal(msgspec.Struct, frozen=True, tag_field="kind", tag="reveal", omit_defaults=True):
     """The hide is over: where the bead lay, and the nonce that opens the commitment (hex).
 
-    In slahal `pad` has a digit for each unmarked bone: 13 says that they were on pads 1 and 3.
+    In slahal `pad` has a digit for each unmarked bone: 13 says that they were on pads 1 and 3. `table`, `epoch` and
+    `event` are what the commitment is bound to (`opening.Bound`); in older journals it was to none of them.
     """
 
     t: float
     hide: int
     pad: int
     nonce: str
+    table: str = ""
+    epoch: str = ""
+    event: int = 0
 
 
 class Shown(msgspec.Struct, frozen=True, tag_field="kind", tag="shown"):

@@ -111,7 +111,8 @@ class Guessing(Keeper):
             self._left = True  # hands are opened after a guess, often before somebody enters it
         elif sealed is None:
             if not turn.story.by_hand:
-                self._seal(turn, place)
+                self._left = False
+                turn.seal_late(place)
         elif not sealed.found(place) and "rehide" not in turn.story.waived:
             mode = self.settings.mode("rehide")
             if mode == "automatic" and not self._left:

@@ -21,7 +21,7 @@ from pi_controller.referee.facts import (
     Void,
 )
 from pi_controller.referee.settings import BEAD_FOULS, PASS_FOULS
-from pi_controller.referee.story import Hit, Opening, Story
+from pi_controller.referee.story import Hit, Story, opened, seal_answered, voided
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,20 +49,20 @@ def _tell(game: Game[Any], story: Story, fact: Fact) -> Story:
             fetched = story.fetched or story.phase == "show"
             return replace(shown, phase="check", fetched=fetched, by_hand=False, note="", notice=None)
         case Commit(hash=commit):
-            return replace(story, phase="hit", commit=commit, note="")
+            return replace(story, phase="hit", commit=commit, unsealed=False, note="")
         case ByEye():
             return replace(story, phase="hit", note="")
         case Void(why=why):
-            return replace(story, commit=None, withdrawn=story.commit or "", note=why)
+            return replace(voided(story), note=why)
         case HideAgain(why=why):
             again = replace(_this_hide(story), phase="hide", fetched=True, note=why)
             return replace(again, doubt=0) if again.doubt == again.hide else again
         case Done(action=action, calls=calls):
             return _act(game, story, action, calls)
         case Answer(answer=answer):
-            return _answered(story, answer)
-        case Reveal(hide=hide, pad=pad, nonce=nonce):
-            return replace(story, commit=None, withdrawn="", opening=Opening(hide, story.commit or "", pad, nonce))
+            return _answered(seal_answered(story, answer), answer)
+        case Reveal():
+            return replace(story, commit=None, withdrawn=(), opening=opened(story, fact))
         case Shown():
             # two hands before the bead was up: some of them may have been hiding already
             doubt = story.collecting if len(story.passes) > 1 else story.doubt
@@ -91,6 +91,7 @@ def _this_hide(story: Story) -> Story:
         foul=None,
         foul_seen="",
         commit=None,
+        unsealed=False,
         question=None,
         note="",
         notice=None,
@@ -98,7 +99,7 @@ def _this_hide(story: Story) -> Story:
 
 
 def _next_hide(story: Story, passes: tuple[int, ...]) -> Story:
-    return replace(_this_hide(story), hide=story.hide + 1, passes=passes, withdrawn="")
+    return replace(_this_hide(story), hide=story.hide + 1, passes=passes, withdrawn=())
 
 
 def _answered(story: Story, answer: str) -> Story:

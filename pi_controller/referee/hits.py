@@ -135,7 +135,7 @@ def watch(turn: Turn) -> None:
         return
     if bead is None:
         if place is not None and not story.by_hand:
-            turn.seal(place)
+            turn.seal_late(place)
     elif place is not None and bead.found(place):
         return
     elif turn.settings.mode("bead_moved") == "off":

@@ -31,6 +31,7 @@ from pi_controller.referee.judge import (
     JudgeUndo,
     Ruling,
 )
+from pi_controller.referee.opening import Bound
 from pi_controller.referee.senses import Senses
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.referee.turn import Turn
@@ -46,13 +47,21 @@ if TYPE_CHECKING:
 class Keeper(ABC):
     """One table's referee.
 
-    `random_bytes(n)` gives the nonces: `secrets.token_bytes` at a real table. All times are seconds of one clock.
+    `random_bytes(n)` gives the nonces: `secrets.token_bytes` at a real table, `bound()` is what the next commitment
+    is bound to. All times are seconds of one clock.
     """
 
-    def __init__(self, game: Game[Any], settings: RefereeSettings | None, random_bytes: Callable[[int], bytes]) -> None:
+    def __init__(
+        self,
+        game: Game[Any],
+        settings: RefereeSettings | None,
+        random_bytes: Callable[[int], bytes],
+        bound: Callable[[], Bound] = Bound,
+    ) -> None:
         self.game = game
         self.settings = settings or RefereeSettings()
         self._random_bytes = random_bytes
+        self._bound = bound
         self._senses = Senses()
 
     def decide(self, story: Story, event: MatEvent | JudgeCall, t: float | None = None) -> list[Fact]:
@@ -277,7 +286,7 @@ class Keeper(ABC):
     def _turn(self, story: Story, t: float) -> Turn:
         if story.commit is None:
             self._senses.sealed = None  # opened or withdrawn, and written: an undo does not seal it again
-        return Turn(self.game, self.settings, self._random_bytes, senses=self._senses, story=story, t=t)
+        return Turn(self.game, self.settings, self._random_bytes, self._bound, senses=self._senses, story=story, t=t)
 
     def _finish(self, turn: Turn) -> list[Fact]:
         """Add what the mat's last reading says to the story as it is now, unless play stands or goes on without it."""

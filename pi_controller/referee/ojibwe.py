@@ -37,12 +37,12 @@ class OjibweReferee(Keeper):
 
     def _answered(self, turn: Turn, asked: Question, answer: str) -> None:
         match asked.about, answer:
-            case _, "none" | "no":
+            case _, "none" | "no" | "by_eye":
                 pass
             case _, "hide_again":
                 calls.hide_anew(turn)
             case "ball_moved", "play_on":
-                turn.void("the marked ball moved")
+                self._seal_again(turn)
             case _, "play_on":
                 pass
             case "lifted", _:
@@ -116,15 +116,23 @@ class OjibweReferee(Keeper):
             hittable = marked in story.pads_open  # moved to a pad that lies open it is the judge's to look at
             if sealed is None:
                 if marked is not None and hittable and not story.by_hand:
-                    turn.seal(marked)
+                    turn.seal_late(marked)
             elif marked is not None and sealed.found(marked):
                 pass
             elif self.settings.mode("bead_moved") == "off":
-                turn.void("the marked ball moved")
-                if marked is not None and hittable:
-                    turn.seal(marked)
+                self._seal_again(turn)
             else:
                 turn.add(Question(turn.t, "ball_moved", ("play_on", "hide_again")))
+
+    def _seal_again(self, turn: Turn) -> None:
+        """The moved ball may lie: the old commitment is withdrawn, and it is sealed where it can be struck now."""
+        reading, sealed = self._senses.reading, turn.sealed
+        marked = _marked(reading) if reading is not None else None
+        if sealed is not None and marked is not None and sealed.found(marked):
+            return
+        turn.void("the marked ball moved")
+        if marked in turn.story.pads_open:
+            turn.seal(marked)
 
     def _limit(self, story: Story) -> float | None:
         return self.settings.check_timeout_s if story.phase == "check" else None

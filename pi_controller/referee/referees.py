@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_controller.referee.guessing import Guessing
 from pi_controller.referee.ojibwe import OjibweReferee
+from pi_controller.referee.opening import Bound
 from pi_controller.referee.referee import Referee
 from pi_controller.referee.story import HAMPA_APENA, THROWN
 from pi_controller.referee.throwing import Throwing
@@ -25,9 +26,14 @@ REFEREES: dict[str, type[Keeper]] = {
 }
 
 
-def referee_for(game: Game[Any], settings: RefereeSettings | None, random_bytes: Callable[[int], bytes]) -> Keeper:
+def referee_for(
+    game: Game[Any],
+    settings: RefereeSettings | None,
+    random_bytes: Callable[[int], bytes],
+    bound: Callable[[], Bound] = Bound,
+) -> Keeper:
     """Return who referees `game` at a table: with the mat where there is one, with the judge alone where not.
 
-    `settings` and `random_bytes` as for `Keeper`.
+    `settings`, `random_bytes` and `bound` as for `Keeper`.
     """
-    return REFEREES[game.name](game, settings, random_bytes)
+    return REFEREES[game.name](game, settings, random_bytes, bound)

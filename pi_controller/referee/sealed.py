@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NoReturn, final
 
-from pi_controller.referee.opening import NONCE_BYTES, check, commitment
+from pi_controller.referee.opening import NONCE_BYTES, UNBOUND, Bound, check, commitment
 
 __all__ = ["SealedBead", "check"]
 
@@ -17,14 +17,15 @@ __all__ = ["SealedBead", "check"]
 class SealedBead:
     """The bead of one hide, under one pad (1 to 4), with the nonce that blinds its commitment."""
 
-    __slots__ = ("__nonce", "__pad", "commitment")
+    __slots__ = ("__nonce", "__pad", "bound", "commitment")
 
-    def __init__(self, game: str, hide: int, pad: int, nonce: bytes) -> None:
+    def __init__(self, game: str, hide: int, pad: int, nonce: bytes, bound: Bound = UNBOUND) -> None:
         if len(nonce) != NONCE_BYTES:
             raise ValueError(f"a nonce has {NONCE_BYTES} bytes")
         self.__pad = pad
         self.__nonce = nonce
-        self.commitment = commitment(game, hide, pad, nonce)
+        self.bound = bound
+        self.commitment = commitment(game, hide, pad, nonce, bound)
 
     def found(self, pad: int) -> bool:
         """Return whether the bead lies under `pad`; asked when a hit is taken, and when a new reading is compared."""

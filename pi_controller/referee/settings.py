@@ -113,6 +113,7 @@ UNASKED: Mapping[str, Unasked] = {
     "link_gap": Unasked(("none",), ("play_on",), "the mat was not heard while a hit was owed"),
     "early_hit": Unasked(("play_on",), ("hide_again",), "a stroke before the bead was seen to lie well"),
     "bead_moved": Unasked(("play_on",), ("hide_again", "foul"), "the bead lies elsewhere than at ready"),
+    "sealed_again": Unasked(("play_on",), ("hide_again", "by_eye"), "the seal was withdrawn: may it be sealed anew"),
     "no_reading": Unasked(("hide_again",), ("play_on",), "the mat cannot see where the bead lies"),
     "passes_unsure": Unasked(("play_on",), ("hide_again", "foul"), "hands may have been under every pad once, or not"),
     "foul": Unasked(("play_on",), ("foul",), "what may be a foul"),

@@ -28,7 +28,7 @@ from pi_controller.referee.facts import (
     Undone,
     Void,
 )
-from pi_controller.referee.story import THROWN, Clock, Opening, Phase, Story
+from pi_controller.referee.story import THROWN, Clock, Phase, Story, opened, seal_answered, voided
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,13 +52,13 @@ def tell(game: Game[Any], story: Story, fact: Fact) -> Story:
             return _act(game, story, action, calls, fact.t)
         case Ready():
             shown = _next_hide(story) if story.phase == "show" else story
-            return replace(shown, phase="check", by_hand=False, note="", notice=None)
+            return replace(shown, phase="check", by_hand=False, unsealed=False, note="", notice=None)
         case Commit(hash=commit):
-            return replace(story, phase=_due(game), commit=commit, note="")
+            return replace(story, phase=_due(game), commit=commit, unsealed=False, note="")
         case ByEye():
             return replace(story, phase=_due(game), note="")
         case Void(why=why):
-            return replace(story, commit=None, withdrawn=story.commit or "", note=why)
+            return replace(voided(story), note=why)
         case HideAgain(why=why):
             return replace(_this_hide(story), phase="hide", note=why)
         case Lifted(pad=pad):
@@ -66,9 +66,9 @@ def tell(game: Game[Any], story: Story, fact: Fact) -> Story:
         case Struck() if story.phase == "throw":
             return replace(story, strokes=story.strokes + 1)
         case Answer(answer=answer):
-            return _answered(game, story, answer)
-        case Reveal(hide=hide, pad=pad, nonce=nonce):
-            return replace(story, commit=None, withdrawn="", opening=Opening(hide, story.commit or "", pad, nonce))
+            return _answered(game, seal_answered(story, answer), answer)
+        case Reveal():
+            return replace(story, commit=None, withdrawn=(), opening=opened(story, fact))
         case Shown():
             return replace(_next_hide(story), phase="hide")
         case LinkSeen(up=up, why=why):
@@ -89,12 +89,21 @@ def _this_hide(story: Story) -> Story:
     """Return the story with its hide not begun."""
     late = tuple(kind for kind in story.waived if kind == "time")  # the game goes on after its time: all of it
     return replace(
-        story, opened=(), strokes=0, waived=late, by_hand=False, commit=None, question=None, note="", notice=None
+        story,
+        opened=(),
+        strokes=0,
+        waived=late,
+        by_hand=False,
+        commit=None,
+        unsealed=False,
+        question=None,
+        note="",
+        notice=None,
     )
 
 
 def _next_hide(story: Story) -> Story:
-    return replace(_this_hide(story), hide=story.hide + 1, withdrawn="")
+    return replace(_this_hide(story), hide=story.hide + 1, withdrawn=())
 
 
 def _answered(game: Game[Any], story: Story, answer: str) -> Story:
@@ -121,7 +130,8 @@ def _act(game: Game[Any], story: Story, action: Mapping[str, Json], calls: tuple
         case "rehide" if game.settings["rehide"] != "loses_bones":
             return after
         case "guess" | "rehide":  # the hands are open: the commitment stays until it is opened
-            return replace(_next_hide(after), phase="hide", commit=story.commit)
+            withdrawn = story.withdrawn if story.commit else ()
+            return replace(_next_hide(after), phase="hide", commit=story.commit, withdrawn=withdrawn)
         case "start" | "forfeit" if (throws := game.thrower(story.state)) and game.thrower(state) == throws:
             return after  # somebody else's: the turn goes on
         case _:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from pi_controller.mat.events import SensorFault
-    from pi_controller.referee.facts import Notice, Question
+    from pi_controller.referee.facts import Notice, Question, Reveal
 
 HAMPA_APENA = "dakota"
 """The game whose hides have passes, two hits and fouls of the hider."""
@@ -29,12 +29,16 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """An opened commitment: see `opening.check`."""
+    """An opened commitment: see `opening.check`. `withdrawn` are those of the same hide that were taken back."""
 
     hide: int
     hash: str
     pad: int
     nonce: str
+    table: str = ""
+    epoch: str = ""
+    event: int = 0
+    withdrawn: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +85,8 @@ class Story:
     `waived`: fouls the judge let pass in this hide. `by_hand`: what was undone had shown the bead, so this hide is
     not sealed again. `link` is None until a board was heard of. `mark` is the batch that an undo takes back,
     `mark_waited` what the clock showed when it came (seconds), `called` the foul that the mat or the clock called in
-    it, `last_t` when anything came last. `withdrawn` is a commitment to this hide that was taken back. `notice` is
-    something that people are to know and that nobody has to answer, until the hide goes on. `foul_seen` is what the
+    it, `last_t` when anything came last. `withdrawn` are the commitments to this hide that were taken back,
+    `unsealed` whether what lies there was sealed by one of them and is by none now. `notice` is something that people are to know and that nobody has to answer, until the hide goes on. `foul_seen` is what the
     foul is called that the next action settles. `stand` is the batch that last changed what a judge decides by (not
     what the mat felt meanwhile), counted on from `stands_from`, which is another in each game of a table, `waiting` the
     clock of what the table waits for. While a judge has stopped the clocks `paused` is since when. `sensors` is whether
@@ -112,7 +116,8 @@ class Story:
     strokes: int = 0
     playing: Clock | None = None
     commit: str | None = None
-    withdrawn: str = ""
+    withdrawn: tuple[str, ...] = ()
+    unsealed: bool = False
     opening: Opening | None = None
     question: Question | None = None
     link: bool | None = None
@@ -184,3 +189,23 @@ class Story:
         """The pads that the hit owed may take: not the pad of the first hit, nor one that was opened."""
         taken = {*self.opened, *(hit.pad for hit in self.hits)}
         return tuple(pad for pad in (1, 2, 3, 4) if pad not in taken)
+
+
+def opened(story: Story, reveal: Reveal) -> Opening:
+    """Return the opening of the story's commitment, with those of its hide that were taken back."""
+    bound = reveal.table, reveal.epoch, reveal.event
+    return Opening(reveal.hide, story.commit or "", reveal.pad, reveal.nonce, *bound, story.withdrawn)
+
+
+def voided(story: Story) -> Story:
+    """Return the story with its commitment, where it has one, taken back."""
+    if story.commit is None:
+        return story
+    return replace(story, commit=None, withdrawn=(*story.withdrawn, story.commit), unsealed=True)
+
+
+def seal_answered(story: Story, answer: str) -> Story:
+    """Return the story with what `answer` says of a seal anew: it may be, or the judge says what the hits find."""
+    if story.question is None or story.question.about != "sealed_again":
+        return story
+    return replace(story, unsealed=story.unsealed and answer != "play_on", by_hand=story.by_hand or answer == "by_eye")

@@ -77,13 +77,14 @@ def tell_batch(game: Game[Any], story: Story, batch: int, facts: Iterable[Fact])
     """Return the story after the facts of one batch of the journal."""
     for fact in facts:
         before, story = story, tell(game, story, fact)
+        changed: dict[str, Any] = {"last_t": fact.t, **_clocks(before, story, fact)}
         by_judge = isinstance(fact, HideAgain) and fact.by == "judge"
         if isinstance(fact, Done | Answer | Lifted | StateSet) or by_judge or story.strokes > before.strokes:
             waited = before.mark_waited if before.mark == batch else before.waiting.shown(fact.t)
-            story = replace(story, mark=batch, mark_waited=waited, called=_called(before, fact))
+            changed |= {"mark": batch, "mark_waited": waited, "called": _called(before, fact)}
         if isinstance(fact, Undone) or _decided_by(story) != _decided_by(before):
-            story = replace(story, stand=story.stands_from + batch)
-        story = replace(story, last_t=fact.t, **_clocks(before, story, fact))
+            changed["stand"] = story.stands_from + batch
+        story = replace(story, **changed)
     return story
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_controller.referee.facts import Commit, Done, Fact, FoulSeen, HideAgain, Notice, Reveal, Source, Void
+from pi_controller.referee.facts import Commit, Done, Fact, FoulSeen, HideAgain, Notice, Question, Reveal, Source, Void
 from pi_controller.referee.opening import NONCE_BYTES
 from pi_controller.referee.sealed import SealedBead
 from pi_controller.referee.telling import tell
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pi_controller.games.base import Action, Game
+    from pi_controller.referee.opening import Bound
     from pi_controller.referee.senses import Senses
     from pi_controller.referee.settings import RefereeSettings
     from pi_controller.referee.story import Story
@@ -26,6 +27,7 @@ class Turn:
         game: Game[Any],
         settings: RefereeSettings,
         random_bytes: Callable[[int], bytes],
+        bound: Callable[[], Bound],
         *,
         senses: Senses,
         story: Story,
@@ -40,6 +42,7 @@ class Turn:
         """Who answers a question: the judge, or the clock where nobody did."""
         self.facts: list[Fact] = []
         self._random_bytes = random_bytes
+        self._bound = bound
 
     @property
     def sealed(self) -> SealedBead | None:
@@ -77,9 +80,21 @@ class Turn:
 
     def seal(self, pad: int) -> None:
         """Commit to the bead under `pad`."""
-        bead = SealedBead(self.game.name, self.story.hide, pad, self._random_bytes(NONCE_BYTES))
+        bead = SealedBead(self.game.name, self.story.hide, pad, self._random_bytes(NONCE_BYTES), self._bound())
         self.senses.sealed = bead
         self.add(Commit(self.t, self.story.hide, bead.commitment))
+
+    def seal_late(self, pad: int) -> None:
+        """Commit to what is seen under `pad` only now that it is to be found.
+
+        Where it was sealed before, nobody knows whether it lies where it lay, so whoever judges is asked: always, for
+        a question that came only where it moved would tell what the seal hides.
+        """
+        if not self.story.unsealed or self.settings.mode("bead_moved") == "off":
+            self.seal(pad)
+            return
+        again = () if self.story.hits or self.story.opened else ("hide_again",)
+        self.add(Question(self.t, "sealed_again", ("play_on", *again, "by_eye")))
 
     def void(self, why: str) -> None:
         """Withdraw the commitment, if there is one."""
@@ -97,4 +112,4 @@ class Turn:
             self.void("the mat no longer knows where the bead lay")
             return
         pad, nonce = bead.open()
-        self.add(Reveal(self.t, hide, pad, nonce))
+        self.add(Reveal(self.t, hide, pad, nonce, *bead.bound))

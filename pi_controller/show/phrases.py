@@ -51,6 +51,10 @@ QUESTIONS: Mapping[str, str] = {
     "found": mark("Was the bead found?"),
     "balls": mark("There is not one ball under each pad, or not one marked. Play on?"),
     "ball": mark("The mat did not see the balls. Under which pad did the marked ball lie?"),
+    "sealed_again": mark(
+        "The seal of this hide was withdrawn, and nobody knows whether what is hidden lies where it lay. Play on: it "
+        "is sealed as it lies now. By eye: the judge says what is found. Which?"
+    ),
     "ball_moved": mark("The marked ball moved after it was hidden. Play on?"),
     "lifted": mark("A hand was at the edge of the pad. Was the pad opened?"),
     "opened": mark("The pad was opened. Did the marked ball lie there?"),
@@ -90,6 +94,7 @@ _CHOICES: Mapping[str, str] = {
     "foul": mark("a foul"),
     "hide_again": mark("hide again"),
     "play_on": mark("play on"),
+    "by_eye": mark("by eye"),
     "counts": mark("counts as opened"),
     "time": mark("the game is over"),
     "left": mark("left"),

@@ -283,7 +283,7 @@ class OjibwePeople(TurnPeople):
                 return self._over_again(view.hide)
             case "too_many" if plan.stop:
                 return self._over_again(view.hide)
-            case "ball_moved" | "balls" | "no_reading" | "too_many":
+            case "ball_moved" | "sealed_again" | "balls" | "no_reading" | "too_many":
                 return "play_on"
             case "opened":
                 return "yes" if plan.ball in asked.pads else "no"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pi_controller.table.view import Asked, View
 
 ABOUT_A_PAD = ("two_struck", "several_struck", "doubtful", "beside_dead", "link_gap", "same_pad")
-ABOUT_THE_BEAD = ("bead_moved", "no_reading")
+ABOUT_THE_BEAD = ("bead_moved", "sealed_again", "no_reading")
 
 
 class Players(People):

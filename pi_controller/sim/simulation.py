@@ -22,7 +22,7 @@ from pi_controller.sim.lockstep import TICK_S, LockStep
 from pi_controller.sim.mat import SimMat
 from pi_controller.sim.who import people_for
 from pi_controller.table.journal import Journal
-from pi_controller.table.table import Table
+from pi_controller.table.table import Table, bound_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,10 +68,10 @@ class Simulation:
         if path.exists():
             raise UsageError(f"the journal {path} is there already", "choose another file, or replay that one")
         self.game = game
-        referee = referee_for(game, settings, secrets.token_bytes)
         with ExitStack() as stack:
             self.mat = stack.enter_context(mat or SimMat(seed, conditions))
             self.journal = stack.enter_context(Journal(path))
+            referee = referee_for(game, settings, secrets.token_bytes, bound_to(self.journal, ""))
             table = Table(self.journal, game, {"A": "Team A", "B": "Team B"}, referee, 0.0, seats)
             self.mat.world.seats = seats
             self._buttons = MockButtons()

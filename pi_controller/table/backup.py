@@ -52,6 +52,7 @@ def copy_of(journal: Path, folder: Path) -> Path:
         head = _head(bytes(data))
         copy = _place(folder, journal.stem, about.epoch[:8] if about else "v1", head[0])
         new = copy.with_name(f".{copy.name}.new")
+        file.make_private(new, journal)
         new.write_bytes(data)
         file.sync(new)
         if _head(new.read_bytes()) != head:

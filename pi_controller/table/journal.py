@@ -8,16 +8,19 @@ is there whole or not at all, and what was acknowledged is there. Records are ne
 from __future__ import annotations
 
 import fcntl
+import logging
 import secrets
 import sqlite3
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from pi_controller.errors import JournalError
 from pi_controller.referee.facts import Opened
 from pi_controller.table import journal_file as file
+from pi_controller.table import write_ahead_log
 from pi_controller.table.chain import EPOCH_BYTES, Row, chained, follow, genesis
 from pi_controller.table.journal_file import DAMAGED, NO_FOLDER, SALVAGE, SCHEMA_VERSION, Meta, told, wrong
 from pi_controller.table.migrate import migrate
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 
     from pi_controller.referee.facts import Fact
 
+log = logging.getLogger(__name__)
 _encode = msgspec.json.Encoder().encode
 
 
@@ -63,9 +67,13 @@ class Journal:
         self._token = token
         self._db: sqlite3.Connection | None = None
         self._lock: IO[bytes] | None = None
+        self._files = list[tuple[int, int] | None]()
         try:
             if not read_only:
                 self._lock = self._hold()
+            with told(self.path, "looked at"):
+                self._examine()
+            if not read_only:
                 with told(self.path, "brought to this version"):
                     migrate(self.path, token)
             self.reopen()
@@ -95,6 +103,7 @@ class Journal:
                 raise
         if rows:
             self.seq, self._hash = rows[-1].seq, rows[-1].hash
+            self._acknowledge()
         self.batch = batch
         return batch
 
@@ -142,7 +151,9 @@ class Journal:
         return first[1]
 
     def reopen(self) -> None:
-        """Open the file anew after an error, and see what is in it."""
+        """Open the file anew after an error, and see what is in it: all that was acknowledged, or it is not opened."""
+        if self.meta is not None and self._files:
+            self._see_that_it_lies_there()
         self._close_db()
         if not self.read_only:
             settle(self.path)
@@ -167,6 +178,31 @@ class Journal:
             last = db.execute("SELECT seq, batch FROM facts ORDER BY seq DESC LIMIT 1").fetchone()
             self.seq, self.batch = last or (0, 0)
             self._hash = self._last_hash(db)
+            if not self.read_only:
+                self._files = self._lying()
+                self._acknowledge()
+
+    def check_place(self) -> None:
+        """Raise `JournalError` where the files under the journal's name are not those that are being written."""
+        if (lying := self._lying()) == self._files:
+            return
+        if lying[0] == self._files[0]:
+            raise wrong(self.path, "its log was deleted or moved away", "let the files beside the journal be")
+        raise self._another() if lying[0] else self._gone()
+
+    def checkpoint(self) -> bool:
+        """Bring what the log holds into the file itself; return whether it is there and the log empty.
+
+        Nothing is waited for: where somebody is reading it is done another time.
+        """
+        with told(self.path, "written"):
+            db = self._open_db()
+            db.execute("PRAGMA busy_timeout = 0")
+            try:
+                busy, _, _ = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            finally:
+                db.execute(f"PRAGMA busy_timeout = {int(1000 * file.BUSY_S)}")
+        return not busy
 
     def _last_hash(self, db: sqlite3.Connection) -> str:
         if self.meta is None:
@@ -192,8 +228,68 @@ class Journal:
         if busy:
             raise wrong(self.path, "another program reads it", "close the other program, or try again in a moment")
         self._close_db()
+        self.meta, self.seq, self._hash = None, 0, ""  # from here on either game may be what is in the file
         take_over(self.path, kept)
         self.reopen()
+
+    def _see_that_it_lies_there(self) -> None:
+        """Raise `JournalError` where under its name lies neither the journal that was written nor a copy of all of it.
+
+        It stays open then: as long as it is, it can be copied, though it was deleted.
+        """
+        lying, _ = self._lying()
+        if lying is None:
+            raise self._gone()
+        if lying == self._files[0]:
+            return
+        with told(self.path, "opened"):
+            with closing(file.look_without_log(self.path)) as db:
+                found = file.identity(db)
+                same = found.version == SCHEMA_VERSION and file.meta(db, found.version) == self.meta
+                if not same or (self.seq and self._last_hash(db) != self._hash):
+                    raise self._another()
+            self._close_db()
+            for ending in ("-wal", "-shm"):  # they are the other file's, and would be taken for this one's
+                file.beside(self.path, ending).unlink(missing_ok=True)
+
+    def _lying(self) -> list[tuple[int, int] | None]:
+        """Return which files lie under the journal's name and its log's."""
+        return [file.numbers(file.beside(self.path, ending)) for ending in ("", "-wal")]
+
+    def _acknowledge(self) -> None:
+        if self._lock is not None and self.meta is not None:
+            write_ahead_log.acknowledge(self._lock.fileno(), self.meta, self.seq)
+
+    def _examine(self) -> None:
+        """See before anything is written whether all that was acknowledged can be read; if not, keep it as it is."""
+        state = write_ahead_log.examine(self.path)
+        if not state.lost and (self.read_only or not state.torn):
+            return
+        copy = ""
+        if not self.read_only:
+            with suppress(OSError):  # a full disk
+                copy = f"; a copy is kept in {write_ahead_log.keep_aside(self.path).name}"
+        if state.lost:
+            raise wrong(self.path, state.lost, f"nothing was changed{copy}; {SALVAGE}")
+        log.warning("journal %s: its log ends in an event that was not written to its end%s", self.path.name, copy)
+
+    def _gone(self) -> JournalError:
+        """Return the error of a journal that was deleted or moved; what can still be read of it is kept."""
+        rescued = self.path.with_name(f"{self.path.stem}.rescued{self.path.suffix}")
+        todo = "put it back: play goes on by itself"
+        with suppress(OSError, sqlite3.Error, JournalError):
+            if not rescued.exists():
+                db = self._open_db()
+                file.make_private(rescued)
+                with closing(sqlite3.connect(rescued)) as kept:
+                    db.backup(kept)
+                    kept.execute("PRAGMA journal_mode = DELETE")
+                file.sync(rescued)
+            todo = f"put it back, or give {rescued.name}, which holds all of it, its name: play goes on by itself"
+        return wrong(self.path, "it was deleted or moved away", todo)
+
+    def _another(self) -> JournalError:
+        return wrong(self.path, "another file lies in its place", "put it back: play goes on by itself")
 
     def close(self) -> None:
         """Close the file and give the lock back. Closing twice is fine."""
@@ -214,7 +310,8 @@ class Journal:
         """Take the one writer's lock, a file of its own: closing the journal's would drop SQLite's locks."""
         lock = file.beside(self.path, ".lock")
         try:
-            held = lock.open("ab")
+            lock.touch()
+            held = lock.open("r+b", buffering=0)
         except OSError as error:
             raise wrong(self.path, f"{lock.name} cannot be opened ({error.strerror})", NO_FOLDER) from error
         try:
@@ -229,7 +326,7 @@ class Journal:
     def _connect(self) -> sqlite3.Connection:
         if self.read_only:
             return file.look(self.path)
-        place = f"{self.path.absolute().as_uri()}?mode=rwc"
+        place = f"{self.path.absolute().as_uri()}?mode={'rw' if self._files else 'rwc'}"
         return sqlite3.connect(place, uri=True, timeout=file.BUSY_S, isolation_level=None)
 
     def _prepare(self, db: sqlite3.Connection, *, fresh: bool) -> None:

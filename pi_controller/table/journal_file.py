@@ -135,7 +135,7 @@ def look(path: Path) -> sqlite3.Connection:
     place = path.absolute().as_uri()
     wal = beside(path, "-wal")
     if not wal.exists():  # nobody is writing it; opened otherwise SQLite would leave such a file behind
-        return sqlite3.connect(f"{place}?mode=ro&immutable=1", uri=True, isolation_level=None)
+        return look_without_log(path)
     db = sqlite3.connect(f"{place}?mode=ro", uri=True, timeout=BUSY_S, isolation_level=None)
     try:
         db.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -144,6 +144,11 @@ def look(path: Path) -> sqlite3.Connection:
         db.close()
         return _copied(path, wal)
     return db
+
+
+def look_without_log(path: Path) -> sqlite3.Connection:
+    """Return a connection to the file at `path` as it is without any log; it changes nothing."""
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
 
 
 def _copied(path: Path, wal: Path) -> sqlite3.Connection:
@@ -233,7 +238,7 @@ def write_beside(path: Path, about: Meta, records: Iterable[Row], ending: str = 
     """Write a new journal to a file beside `path`, safe on disk, and return it; `put_in_place` makes it `path`."""
     new = beside_hidden(path, ending)
     remove(new)
-    new.touch(0o600)
+    make_private(new, path)
     with closing(sqlite3.connect(new, isolation_level=None)) as db:
         db.execute("PRAGMA synchronous = FULL")
         lay_out(db, about, records)
@@ -245,6 +250,23 @@ def put_in_place(new: Path, path: Path) -> None:
     """Give the file `new` the name `path` at once, also before a power cut."""
     new.replace(path)
     sync(path.parent)
+
+
+def numbers(path: Path) -> tuple[int, int] | None:
+    """Return what tells the file at `path` from any other, whatever their names; None where there is none."""
+    with suppress(OSError):
+        found = path.stat()
+        return found.st_dev, found.st_ino
+    return None
+
+
+def make_private(path: Path, like: Path | None = None) -> None:
+    """Make an empty file that is nobody else's to read, where there is none; its log takes its rights from it.
+
+    Who may read the file `like`, where there is one, may read it too.
+    """
+    mode = like.stat().st_mode & 0o777 if like is not None and like.exists() else 0o600
+    os.close(os.open(path, os.O_CREAT | os.O_WRONLY, mode))
 
 
 def sync(path: Path) -> None:

@@ -72,6 +72,7 @@ def _keep(path: Path, db: sqlite3.Connection, records: list[Row]) -> None:
         copy = path.with_name(f"{path.stem}.v1-{n}.sqlite")
     new = copy.with_name(f".{copy.name}.new")
     new.unlink(missing_ok=True)
+    file.make_private(new, path)
     with closing(sqlite3.connect(new, isolation_level=None)) as kept:
         db.backup(kept)
         kept.execute("PRAGMA journal_mode = DELETE")

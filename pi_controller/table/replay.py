@@ -38,7 +38,7 @@ from pi_controller.referee.facts import (
     Withdrawn,
 )
 from pi_controller.referee.history import History
-from pi_controller.referee.opening import check
+from pi_controller.referee.opening import Bound, check
 from pi_controller.referee.story import HAMPA_APENA, Story
 from pi_controller.table.journal import Journal
 from pi_controller.table.record import is_journal, kept_in, written_in
@@ -171,7 +171,8 @@ def _say(game: Game[Any], before: Story, fact: Fact, view: View) -> str:
         case Notice(about=about, pads=pads):
             return f"noticed: {_words(about)}{' on pad ' + ', '.join(map(str, pads)) if pads else ''}"
         case Reveal(hide=hide, pad=pad, nonce=nonce):
-            sealed = check(before.commit or "", game.name, hide, pad, nonce)
+            bound = Bound(fact.table, fact.epoch, fact.event)
+            sealed = check(before.commit or "", game.name, hide, pad, nonce, bound)
             return f"the bead lay under pad {pad}; " + ("as sealed" if sealed else "NOT as sealed")
         case Void(why=why):
             return f"the seal is withdrawn: {why}"

@@ -216,3 +216,4 @@ def _lines(kept: Salvaged, new: Path) -> Iterator[str]:
     if kept.about.origin.endswith("record 1"):
         yield "the journal's epoch is lost: nothing proves what record 1 says, and a new chain begins"
     yield f"head: {head[:SHORT]} of the new journal {new.name}"
+    yield "before it takes the old one's name, move the old one away and its -wal, -shm and .lock with it"

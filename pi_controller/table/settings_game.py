@@ -122,6 +122,7 @@ class AnswersSection(Section):
     link_gap: str = _unasked("link_gap")
     early_hit: str = _unasked("early_hit")
     bead_moved: str = _unasked("bead_moved")
+    sealed_again: str = _unasked("sealed_again")
     no_reading: str = _unasked("no_reading")
     passes_unsure: str = _unasked("passes_unsure")
     foul: str = _unasked("foul")

@@ -12,6 +12,7 @@ from pi_controller.games.base import IllegalActionError
 from pi_controller.referee.facts import Called, Fact, LinkSeen, Opened, Question, SensorsSeen, SensorsUsed, Undone
 from pi_controller.referee.history import History
 from pi_controller.referee.judge import JudgeNewGame
+from pi_controller.referee.opening import Bound
 from pi_controller.referee.seats import far
 from pi_controller.table.command import Ruled, StaleError, UsedKeyError
 from pi_controller.table.view import View, view_of
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+TEND_S = 1.0
+"""How often the journal is looked after."""
+KEPT_RECORDS = 100
+"""So many records the journal's log may hold before a hide is over; nothing is hidden in the games that are thrown."""
 PUZZLED = "puzzled"
 """What the judge is asked where the referee has come to something that the rules do not allow."""
 
@@ -91,6 +96,11 @@ def journalled_game(journal: Journal, game: Game[Any]) -> Game[Any]:
     return registry.game(opened.game, opened.options) if opened.options != dict(game.settings) else game
 
 
+def bound_to(journal: Journal, name: str) -> Callable[[], Bound]:
+    """Return what tells to what the next commitment is bound at the table called `name` on `journal`."""
+    return lambda: Bound(name, journal.meta.epoch if journal.meta else "", journal.batch + 1)
+
+
 class Table:
     """One game at one table.
 
@@ -121,6 +131,9 @@ class Table:
         self._referee = referee
         self._view: View | None = None
         self._puzzle = ""
+        self._tended = float("-inf")
+        self._kept = (1, 0)
+        """The hide and the last record when the journal's log was last brought into its file."""
         self._keys: dict[tuple[str, str], tuple[Called, int]] = {}
         opened = journal.opened()
         options = dict(game.settings)
@@ -146,7 +159,7 @@ class Table:
         """The public picture; the same object until something changes."""
         if self._view is None:
             unanswered = self._referee.unanswered(self.story)
-            self._view = view_of(self.game, self.story, self.journal.seq, self.halted, unanswered)
+            self._view = view_of(self.game, self.story, self.journal.seq, self.halted, unanswered, self.journal.head[1])
         return self._view
 
     @property
@@ -270,6 +283,19 @@ class Table:
         if not story.sensors:
             facts.append(SensorsUsed(t, on=False))
         return facts
+
+    def tend(self, t: float) -> None:
+        """Look after the journal, once a second: is it where it was? After each hide its log goes into the file."""
+        if self.halted is not None or 0 <= t - self._tended < TEND_S:
+            return
+        self._tended = t
+        try:
+            self.journal.check_place()
+            if self.story.hide != self._kept[0] or self.journal.seq - self._kept[1] > KEPT_RECORDS:
+                kept = self.story.hide, self.journal.seq
+                self._kept = kept if self.journal.checkpoint() else self._kept
+        except JournalError as error:
+            self._halt(error)
 
     def _concluded(self, conclude: Callable[[], list[Fact]], t: float) -> list[Fact]:
         """Return what the referee concludes. Where the rules do not allow that, it is logged and the judge is asked."""

@@ -1,15 +1,16 @@
 """`moccasin-mat verify`: whether a journal is whole, or up to which event it is and what is wrong there.
 
-Looked at are the file itself (SQLite's own check), each record (it decodes, its number and batch follow, its columns
-say what its body says), the hash chain, and the game: the facts must follow its rules. The file is only read; one on a
-medium that takes no writes will do, with or without the log of a writer that was killed.
+Looked at are the file itself (SQLite's own check) and its log (`write_ahead_log`), each record (it decodes, its number
+and batch follow, its columns say what its body says), the hash chain, and the game: the facts must follow its rules.
+The file is only read; one on a medium that takes no writes will do, with or without the log of a writer that was
+killed.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from pi_controller.games.wording import all_printable, printable
 from pi_controller.referee.facts import Opened
 from pi_controller.referee.history import History
 from pi_controller.table import journal_file as file
+from pi_controller.table import write_ahead_log
 from pi_controller.table.chain import SHORT, Row, follow, genesis
 
 if TYPE_CHECKING:
@@ -36,7 +38,8 @@ class Verdict:
     """What was found of a journal.
 
     `records` and `head` (the last one's hash) are of what is whole; `wrong` says what is not, or nothing. Without
-    `chained` it is a journal of version 1, which has no hashes.
+    `chained` it is a journal of version 1, which has no hashes. `torn`: its log ends in an event that is not whole,
+    and was never acknowledged as far as can be told.
     """
 
     file: str
@@ -52,6 +55,7 @@ class Verdict:
     batches: int = 0
     head: str = ""
     wrong: str = ""
+    torn: bool = False
 
     @property
     def whole(self) -> bool:
@@ -125,7 +129,12 @@ def verdict(path: Path) -> Verdict:
         file.check(path, found)
         if not found.tables:
             raise file.wrong(path, "there is nothing in it", "check the file's name")
-        return _examined(path.name, db, found.version)
+        examined = _examined(path.name, db, found.version)
+    if examined.wrong:
+        return examined
+    with file.told(path, "looked at"):
+        log = write_ahead_log.examine(path)
+    return replace(examined, wrong=log.lost, torn=log.torn)
 
 
 def chain_of(db: sqlite3.Connection) -> Follows:
@@ -215,6 +224,8 @@ def _lines(found: Verdict) -> Iterator[str]:
     elif not found.wrong:
         yield "version 1: it has no hashes; the records were looked at, and whether one was changed cannot be told"
     yield f"records {found.records} in {found.batches} events"
+    if found.torn:
+        yield "its log ends in an event that was not written to its end: that one does not count"
     if found.whole:
         yield "whole"
     else:

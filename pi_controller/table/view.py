@@ -47,16 +47,25 @@ class Notice(msgspec.Struct, frozen=True):
 
 
 class Opening(msgspec.Struct, frozen=True):
-    """The last commitment opened: anyone can check it."""
+    """The last commitment opened: anyone can check it (`referee.opening`).
+
+    `table`, `epoch` and `event` are what it is bound to, with no epoch to none of them. `withdrawn` are the
+    commitments to the same hide that were taken back before, and will never be opened.
+    """
 
     hide: int
     hash: str
     pad: int
     nonce: str
+    table: str = ""
+    epoch: str = ""
+    event: int = 0
+    withdrawn: tuple[str, ...] = ()
 
 
 class View(msgspec.Struct, frozen=True):
-    """One picture of the table. `seq` is the last journal record folded in; counts are sticks.
+    """One picture of the table. `seq` is the last journal record folded in, `head` its hash (`table.chain`); counts are
+    sticks.
 
     `phase`: toss (duel, lot, horses' starts), hide (hands are passing), check (the mat looks), hit (one is owed),
     guess (slahal), throw, show (the bead is shown), over, halted (the journal cannot be written; `note` says what
@@ -65,7 +74,7 @@ class View(msgspec.Struct, frozen=True):
     the score sheet's keys, by which the games other than Hampa Apena are told; `opened` are the pads opened in this
     hide (ojibwe), `strokes` the taps or thrusts since the last throw was entered, `ends` when the game's time is up
     (slahal, seconds on the table's clock) unless it stands, since `ends_stood`. `faults` are the piezo discs and
-    touch strips that cannot be believed. `withdrawn` is a commitment to this hide that will never be opened.
+    touch strips that cannot be believed. `withdrawn` are commitments to this hide that will never be opened.
     `stand` changes with what a judge decides by: a command names the one it was given for. `since` is when the
     table began to wait for what it waits for, `limit` how long that may take (seconds, the organiser's number),
     `stood` since when that clock stands, `paused` when a judge stopped all clocks. `notice` is what people are to
@@ -93,7 +102,7 @@ class View(msgspec.Struct, frozen=True):
     foul: str | None = None
     question: Asked | None = None
     commit: str | None = None
-    withdrawn: str = ""
+    withdrawn: tuple[str, ...] = ()
     opening: Opening | None = None
     link: bool = False
     faults: tuple[SensorFault, ...] = ()
@@ -111,6 +120,7 @@ class View(msgspec.Struct, frozen=True):
     sensors: bool = True
     protest: str = ""
     held: bool = False
+    head: str = ""
     sheet: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
 
 
@@ -120,16 +130,18 @@ def view_of(
     seq: int,
     halted: MatError | None = None,
     unanswered: tuple[float, str] | None = None,
+    head: str = "",
 ) -> View:
     """Return the picture of `story`; with `halted`, of a table that stands still because of that error.
 
-    `unanswered` is when the open question is answered by itself, and how.
+    `unanswered` is when the open question is answered by itself, and how, `head` the hash of the last record.
     """
     sheet, question = game.sheet(story.state), story.question
     hides = sheet if game.name == HAMPA_APENA else {}
     note = story.note or story.link_why
     return View(
         seq=seq,
+        head=head,
         game=game.name,
         version=game.version,
         teams=dict(story.teams),

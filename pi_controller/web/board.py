@@ -244,7 +244,8 @@ def _link(view: View, language: str, without: str) -> str:
 def _seal(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
     """Show the commitment of this hide, that it was withdrawn, or the last one opened, with what opens it."""
     text, opened = catalogue(language).gettext, view.opening
-    shown = view.commit or view.withdrawn or (opened.hash if opened else "")
+    void = view.withdrawn[-1] if view.withdrawn else ""
+    shown = view.commit or void or (opened.hash if opened else "")
     texts |= {"seal": shown, "seal_short": f"{shown[:16]}…" if shown else "", "opened": "", "nonce": ""}
     marks["seal"] = ""
     if opened is not None and opened.hash == shown:
@@ -252,12 +253,12 @@ def _seal(view: View, texts: dict[str, str], marks: dict[str, str], language: st
         pads = phrases.listed(str(opened.pad), language)  # of slahal's bones: a digit each
         said = catalogue(language).ngettext("opened: pad {pads}", "opened: pads {pads}", len(str(opened.pad)))
         texts |= {"opened": said.format(pads=pads), "nonce": opened.nonce}
-    elif shown == view.withdrawn != "":
+    elif shown == void != "":
         marks["seal"], texts["opened"] = "void", text("void: never opened")
     elif shown:
         marks["seal"], texts["opened"] = "sealed", text("not yet opened")
-        if view.withdrawn:
-            texts["opened"] += " · " + text("{seal} is void").format(seal=f"{view.withdrawn[:16]}…")
+        if void:
+            texts["opened"] += " · " + text("{seal} is void").format(seal=f"{void[:16]}…")
 
 
 def _chances(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
+from shlex import quote
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from pi_controller.referee.opening import DOMAIN
+from pi_controller.referee.opening import DOMAIN, Bound, head
 from pi_controller.show.i18n import catalogue
 from pi_controller.show.words import game_name
 from pi_controller.web.page import document, fill
@@ -15,7 +16,7 @@ from pi_controller.web.page import document, fill
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pi_controller.table.view import View
+    from pi_controller.table.view import Opening, View
 
     Text = Callable[[str], str]
 
@@ -28,7 +29,9 @@ def check_page(view: View | None, language: str = "en") -> str:
     text = catalogue(language).gettext
     opened = view.opening if view is not None else None
     game = view.game if view is not None and view.game in SEALED else SEALED[0]
-    known = msgspec.structs.asdict(opened) if opened is not None else {}
+    known = msgspec.structs.asdict(opened) if opened is not None else dict[str, Any]()
+    if opened is not None and not opened.epoch:  # of an older journal, or none: it is bound to the game alone
+        known |= {"table": "", "event": ""}
     texts = {
         "title": text("Check a seal"),
         "lead": text(
@@ -58,7 +61,7 @@ def check_page(view: View | None, language: str = "en") -> str:
                 "Compare with the seal you saw before the hit, noted or photographed, not only with the one shown now."
             ),
         ),
-        "command": escape(_command(game, {key: str(value) for key, value in known.items()})),
+        "command": escape(_command(game, opened)),
     }
     return fill(document("check"), texts, pieces, language)
 
@@ -71,15 +74,14 @@ def _which(view: View | None, text: Text) -> str:
         said = text("The fields hold the last seal opened, of hide {n}.").format(n=opened.hide)
     if view is None:
         return said
-    if view.withdrawn:
-        void = text("The seal {seal} is void: it will never be opened.").format(seal=f"{view.withdrawn[:16]}…")
-        said = f"{said} {void}"
+    for void in (*(opened.withdrawn if opened is not None else ()), *view.withdrawn):
+        said += " " + text("The seal {seal} is void: it will never be opened.").format(seal=f"{void[:16]}…")
     if view.commit is not None and (opened is None or view.commit != opened.hash):
         said = f"{said} {text('The seal of the hide in progress is opened after the hit.')}"
     return said
 
 
-def _fields(game: str, known: dict[str, int | str], text: Text, language: str) -> str:
+def _fields(game: str, known: dict[str, Any], text: Text, language: str) -> str:
     options = "".join(
         f'<option value="{name}"{" selected" if name == game else ""}>{escape(game_name(name, language))}</option>'
         for name in SEALED
@@ -87,14 +89,18 @@ def _fields(game: str, known: dict[str, int | str], text: Text, language: str) -
     fields = (
         f'<p class="field"><label for="game">{escape(text("Game"))}</label><select id="game">{options}</select></p>'
     )
+    older = text("nothing, for a seal of an earlier version")
     for name, label, hint in (
+        ("table", text("Table"), text("its name")),
+        ("epoch", text("Journal"), text("32 digits and letters a to f; {older}").format(older=older)),
+        ("event", text("Event"), text("a number; {older}").format(older=older)),
         ("hide", text("Hide"), text("a number")),
         ("pad", text("Pad"), text("a number; of Slahal’s bones one digit each, 13 for pads 1 and 3")),
         ("nonce", text("Nonce"), text("64 digits and letters a to f")),
         ("hash", text("Seal (SHA-256)"), text("64 digits and letters a to f")),
     ):
         value = escape(str(known.get(name, "")))
-        numeric = ' inputmode="numeric"' if name in {"hide", "pad"} else ""
+        numeric = ' inputmode="numeric"' if name in {"event", "hide", "pad"} else ""
         fields += (
             f'<p class="field"><label for="{name}">{escape(label)}</label>'
             f'<input id="{name}" value="{value}" autocomplete="off" autocapitalize="none" spellcheck="false"{numeric} '
@@ -106,7 +112,9 @@ def _fields(game: str, known: dict[str, int | str], text: Text, language: str) -
 def _verdicts(text: Text) -> str:
     said = {
         "match": text("They match: this place and this nonce give this very seal."),
-        "differ": text("They do not match: this seal is not of this game, hide, pad and nonce. Compare every digit."),
+        "differ": text("They do not match: this seal is not of what the fields hold. Compare every digit."),
+        "bad_epoch": text("The journal has 32 digits and letters a to f, or nothing."),
+        "bad_event": text("The event is a whole number from 1, or nothing where there is no journal."),
         "bad_hide": text("The hide is a whole number from 1."),
         "bad_pad": text("The pad is a whole number from 1."),
         "bad_nonce": text("The nonce has 64 digits and letters a to f."),
@@ -126,7 +134,11 @@ def _list(*said: str) -> str:
     return "".join(f"<li>{escape(one)}</li>" for one in said)
 
 
-def _command(game: str, known: dict[str, str]) -> str:
+def _command(game: str, opened: Opening | None) -> str:
     """Return the shell's line of `referee.opening`, with what is known filled in."""
-    head = "|".join((DOMAIN, game, known.get("hide", "HIDE"), known.get("pad", "PAD"), ""))
-    return f"n={known.get('nonce', 'NONCE')}\n{{ printf '{head}'; printf %s \"$n\" | xxd -r -p; }} | sha256sum"
+    if opened is None:
+        first = f"{DOMAIN}|TABLE|EPOCH|EVENT|{game}|HIDE|PAD|"
+    else:
+        first = head(game, opened.hide, opened.pad, Bound(opened.table, opened.epoch, opened.event))
+    nonce = opened.nonce if opened is not None else "NONCE"
+    return f'n={nonce}\n{{ printf %s {quote(first)}; printf %s "$n" | xxd -r -p; }} | sha256sum'

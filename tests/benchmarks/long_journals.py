@@ -1,6 +1,6 @@
 """How a table, and what reads its journal, grow with the journal: how long each takes at so many records.
 
-python tests/benchmarks/long_journals.py [--records 1000 10000] [--undos 0 1000] [--seed 1]
+python tests/benchmarks/long_journals.py [--records 1000 10000 100000] [--undos 0 1000] [--seed 1]
 
 The games are dakota's, played by a judge at random; where one is over the judge sets the table. The undos are spread
 over the whole of it. Every figure is of a real journal in a file, in processor time: waiting for the disk is left out.
@@ -37,6 +37,7 @@ class Memory:
         self.rows, self.batch = [], 0
 
     seq = property(lambda self: len(self.rows))
+    head = property(lambda self: (self.seq, ""))
 
     def append(self, facts):
         self.batch += 1
@@ -126,7 +127,7 @@ def measure(records, undos, seed):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--records", type=int, nargs="+", default=[1000, 10_000])
+    parser.add_argument("--records", type=int, nargs="+", default=[1000, 10_000, 100_000])
     parser.add_argument("--undos", type=int, nargs="+", default=[0, 1000])
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()

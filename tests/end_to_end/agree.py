@@ -649,7 +649,19 @@ def _resume(sitting):
         with Journal(copy) as journal:
             table = Table(journal, sitting.game, TEAMS, sitting.setup.referee(sitting.game), sitting.now)
             new = [fact.__struct_config__.tag for seq, _, fact in journal.records() if seq > sitting.journal.seq]
-            lost = ("commit", "withdrawn", "note", "link", "link_why", "faults", "doubt", "stand", "last_t", *CLOCKS)
+            lost = (
+                "commit",
+                "withdrawn",
+                "unsealed",
+                "note",
+                "link",
+                "link_why",
+                "faults",
+                "doubt",
+                "stand",
+                "last_t",
+                *CLOCKS,
+            )
             if "hide_again" in new:
                 return apart(sitting.table.story, table.story, without=(*lost, *OF_A_HIDE))
             return apart(sitting.table.story, table.story, without=lost) or _clocks(sitting.table.story, table.story)

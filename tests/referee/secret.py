@@ -8,12 +8,12 @@ from pi_controller.errors import MatError
 from pi_controller.games.registry import game
 from pi_controller.mat.events import Beads
 from pi_controller.referee.facts import Commit, Reveal
-from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
+from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeSensors, JudgeUndo
 from pi_controller.referee.referees import referee_for
 from pi_controller.table.table import Table
 
 HASH = "0" * 64
-JudgeCall = JudgeAction | JudgeAnswer | JudgeUndo | JudgeHideAgain
+JudgeCall = JudgeAction | JudgeAnswer | JudgeUndo | JudgeHideAgain | JudgeSensors
 
 
 class Memory:
@@ -24,6 +24,7 @@ class Memory:
         self.batch = 0
 
     seq = property(lambda self: len(self.facts))
+    head = property(lambda self: (self.seq, ""))
 
     def append(self, facts):
         self.batch += 1
@@ -38,7 +39,7 @@ class Memory:
 
 
 def written(name, events, moved, journal=None, *, stop=True):
-    """Play `events` with the beads of every reading `moved`; return all facts, views and errors, commitments masked."""
+    """Play `events` with the beads of every reading `moved`; return all facts, views and errors, all hashes masked."""
     rules = game(name)
     count = iter(range(10**6))
     out = []
@@ -62,6 +63,7 @@ def written(name, events, moved, journal=None, *, stop=True):
             out.append(str(error).encode())
         facts += table.tick(n * 0.5)
         hashes |= {fact.hash for fact in facts if isinstance(fact, Commit)}
+        hashes |= {table.view.head} - {""}
         if stop and any(isinstance(fact, Reveal) for fact in facts):
             break
         out += [msgspec.json.encode(fact) for fact in facts] + [msgspec.json.encode(table.view)]

@@ -8,7 +8,7 @@ import pickle
 import msgspec
 import pytest
 
-from pi_controller.referee.opening import commitment
+from pi_controller.referee.opening import UNBOUND, Bound, commitment
 from pi_controller.referee.sealed import SealedBead, check
 
 NONCE = bytes(range(32))
@@ -27,6 +27,17 @@ def test_opens_to_what_was_sealed():
 def test_the_bytes_of_a_commitment_are_those_written_down():
     by_hand = hashlib.sha256(b"moccasin-mat/bead/1|dakota|7|3|" + NONCE).hexdigest()
     assert SealedBead("dakota", 7, 3, NONCE).commitment == by_hand == commitment("dakota", 7, 3, NONCE)
+
+
+def test_a_commitment_is_bound_to_table_journal_and_event():
+    bound = Bound("Hall", "0f" * 16, 41)
+    by_hand = hashlib.sha256(b"moccasin-mat/bead/2|Hall|" + b"0f" * 16 + b"|41|dakota|7|3|" + NONCE).hexdigest()
+    sealed = SealedBead("dakota", 7, 3, NONCE, bound)
+    assert sealed.commitment == by_hand
+    assert sealed.bound == bound
+    assert check(by_hand, "dakota", 7, 3, NONCE.hex(), bound)
+    others = [UNBOUND, Bound("Hal", *bound[1:]), Bound("Hall", "1f" * 16, 41), Bound("Hall", "0f" * 16, 42)]
+    assert not any(check(by_hand, "dakota", 7, 3, NONCE.hex(), other) for other in others)
 
 
 def test_check_takes_the_true_opening_only():

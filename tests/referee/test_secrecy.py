@@ -7,7 +7,7 @@ from secret import HASH
 from secret import written as written_of
 
 from pi_controller.mat.events import Bead, Beads, Blind, Button, HandIn, HandOut, Link, Strike
-from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
+from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeSensors, JudgeUndo
 from pi_controller.table.journal import Journal
 
 
@@ -41,6 +41,7 @@ def a_hide():
         [Beads(8.0, ()), JudgeAnswer(9.0, "hide_again")],
         [Strike(8.0, (1, 2)), Strike(8.1, (1,)), JudgeAnswer(9.0, "none")],
         [Link(8.0, up=False, why="unplugged"), Link(9.0, up=True), JudgeAnswer(9.5, "none"), Beads(10.0, (Bead(1),))],
+        [JudgeSensors(8.0, on=False), JudgeSensors(8.5, on=True), Beads(9.0, (Bead(1),)), JudgeAnswer(9.5, "play_on")],
         [JudgeHideAgain(8.0)],
         [JudgeAction(8.0, {"do": "hit", "found": False}), JudgeUndo(9.0), JudgeUndo(9.0)],
         [JudgeAction(8.0, {"do": "hit", "found": False, "pad": 9})],
@@ -57,6 +58,16 @@ def test_four_places_one_story(tmp_path, then):
     assert len(sizes) == 1
     assert any(HASH.encode() in line for line in told[0])
     assert told[0] == told[1] == told[2] == told[3]
+
+
+def test_whether_it_lies_where_it_lay_is_told_by_nothing():
+    """A seal withdrawn with the sensors off, then a reading: the same is asked wherever the bead lies by then."""
+    unplugged = [*a_hide(), JudgeSensors(8.0, on=False), JudgeSensors(8.5, on=True)]
+    asked = [written([*unplugged, Beads(9.0, (Bead(pad),))], 0) for pad in (1, 2, 3, 4)]
+    assert any(b'"about":"sealed_again"' in line for line in asked[0])
+    assert asked[0] == asked[1] == asked[2] == asked[3]
+    sealed = [written([*unplugged, Beads(9.0, (Bead(pad),)), JudgeAnswer(9.5, "play_on")], 0) for pad in (1, 2, 3, 4)]
+    assert sealed[0] == sealed[1] == sealed[2] == sealed[3]
 
 
 def test_the_reveal_is_what_differs():

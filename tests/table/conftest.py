@@ -20,6 +20,7 @@ class Memory:
         self.batch = 0
 
     seq = property(lambda self: len(self.rows))
+    head = property(lambda self: (self.seq, ""))
 
     def append(self, facts):
         self.batch += 1

@@ -114,7 +114,7 @@ def test_killed_and_resumed_it_ends_the_same(name, path):
             journal = Journal(path)
             table = sit(journal, name, float(n))
             # the journal has one record more, of how long the table was away; its clocks did not run
-            away = {"seq": 0, "since": 0.0, "ends": None}
+            away = {"seq": 0, "head": "", "since": 0.0, "ends": None}
             assert msgspec.structs.replace(table.view, **away) == msgspec.structs.replace(before, **away)
             assert table.view.seq == before.seq + 1
         if n < len(lines):

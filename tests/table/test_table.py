@@ -7,13 +7,13 @@ from pi_controller.errors import JournalError
 from pi_controller.games.base import IllegalActionError
 from pi_controller.games.registry import game
 from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
-from pi_controller.referee.facts import Opened
+from pi_controller.referee.facts import Commit, Opened, Reveal
 from pi_controller.referee.history import fold
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeUndo
-from pi_controller.referee.opening import check
+from pi_controller.referee.opening import Bound, check
 from pi_controller.referee.referee import Referee
 from pi_controller.table.journal import Journal
-from pi_controller.table.table import Table, journalled_game
+from pi_controller.table.table import Table, bound_to, journalled_game
 from pi_controller.table.view import View
 
 TEAMS = {"A": "Red", "B": "Blue"}
@@ -247,3 +247,33 @@ def test_undo_shows_the_story_before(table):
     assert table.view.phase == "toss"
     with pytest.raises(IllegalActionError):
         table.judge(JudgeUndo(5.0))
+
+
+def test_the_view_has_the_journals_head(table, journal):
+    heads = {table.view.head}
+    for call in (JudgeAction(1.0, {"do": "toss", "winner": "A"}), JudgeUndo(2.0)):
+        table.judge(call)
+        assert (table.view.seq, table.view.head) == journal.head
+        heads.add(table.view.head)
+    assert len(heads) == 3
+
+
+def test_each_seal_is_bound_to_its_table_journal_and_event(journal):
+    dakota = game("dakota")
+    table = Table(journal, dakota, TEAMS, Referee(dakota, None, bytes, bound_to(journal, "Hall")), 0.0)
+    table.mat_event(Link(0.1, up=True))
+    table.mat_event(Button(0.2, "toss_a"))
+    for t in (3.0, 4.0):
+        hide(table, 2)
+        table.mat_event(Strike(t, (2,)))
+        table.mat_event(Button(t, "shown"))
+    seals = {fact.hash: batch for batch, fact in journal.read() if isinstance(fact, Commit)}
+    openings = [fact for _, fact in journal.read() if isinstance(fact, Reveal)]
+    assert len(openings) == len(seals) == 2
+    for seal, opened in zip(seals, openings, strict=True):
+        bound = Bound(opened.table, opened.epoch, opened.event)
+        assert bound == ("Hall", journal.meta.epoch, seals[seal])
+        assert check(seal, "dakota", opened.hide, opened.pad, opened.nonce, bound)
+        assert not check(seal, "dakota", opened.hide, opened.pad, opened.nonce)
+    shown = table.view.opening
+    assert (shown.table, shown.epoch, shown.event) == ("Hall", journal.meta.epoch, seals[shown.hash])

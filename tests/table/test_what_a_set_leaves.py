@@ -38,13 +38,13 @@ def missed_once(memory_journal):
 def test_the_seal_of_the_hide_that_is_void_is_not_the_next_ones(missed_once):
     sheet = {**missed_once.game.sheet(missed_once.story.state), "owed": "first"}
     missed_once.judge(JudgeSet(4.0, sheet, "a new hide"))
-    assert (missed_once.view.hide, missed_once.view.withdrawn) == (2, "")
+    assert (missed_once.view.hide, missed_once.view.withdrawn) == (2, ())
 
 
 def test_the_seal_of_the_hide_that_goes_on_stays_withdrawn(missed_once):
     seal = missed_once.view.commit
     missed_once.judge(JudgeSet(4.0, missed_once.game.sheet(missed_once.story.state), "as it lies"))
-    assert (missed_once.view.hide, missed_once.view.withdrawn) == (1, seal)
+    assert (missed_once.view.hide, missed_once.view.withdrawn) == (1, (seal,))
 
 
 def test_a_duel_has_no_clock(memory_journal):

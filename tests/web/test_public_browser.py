@@ -16,7 +16,7 @@ from phases import DAKOTA, NONCE, PHASES, SEAL
 from PIL import Image
 from played import play
 
-from pi_controller.referee.opening import commitment
+from pi_controller.referee.opening import UNBOUND, Bound, commitment
 from pi_controller.show.phrases import sentence
 from pi_controller.table.view import Hit, Opening
 from pi_controller.web.address import Pages
@@ -149,16 +149,23 @@ def verdict(page):
     return page.locator("#verdict").get_attribute("data-value")
 
 
+@pytest.mark.parametrize("bound", [UNBOUND, Bound("Ann & Bo’s  Table", "0f" * 16, 41)])
 @pytest.mark.parametrize(("game", "pad"), [("dakota", 4), ("ojibwe", 1), ("slahal", 13)])
-def test_a_true_seal_holds_and_a_changed_one_does_not(open_page, feed, game, pad):
-    seal = commitment(game, 7, pad, NONCE)
+def test_a_true_seal_holds_and_a_changed_one_does_not(open_page, feed, game, pad, bound):
+    seal = commitment(game, 7, pad, NONCE, bound)
     view = DAKOTA if game == "dakota" else play(game, 1, 4)
-    feed.publish(msgspec.structs.replace(view, seq=9, commit=None, opening=Opening(7, seal, pad, NONCE.hex())))
+    opening = Opening(7, seal, pad, NONCE.hex(), *bound)
+    feed.publish(msgspec.structs.replace(view, seq=9, commit=None, opening=opening))
     page = open_page("check", size=(390, 844))
     assert verdict(page) == "match"
     assert page.locator("[data-witness=unseen]").is_visible(), "this browser never had the live page open"
     changed = {"hide": "8", "pad": "2", "nonce": "f" + NONCE.hex()[1:], "hash": seal[:-1] + "0123456789abcdef"[
         (int(seal[-1], 16) + 1) % 16]}  # fmt: skip
+    if bound.epoch:
+        page.fill("#table", "another")
+        assert verdict(page) == "differ"
+        page.fill("#table", bound.table)
+        changed |= {"epoch": "1f" + bound.epoch[2:], "event": "42"}
     for name, wrong in changed.items():
         right = page.input_value(f"#{name}")
         page.fill(f"#{name}", wrong)
@@ -168,7 +175,7 @@ def test_a_true_seal_holds_and_a_changed_one_does_not(open_page, feed, game, pad
         assert verdict(page) == "match"
     page.select_option("#game", next(other for other in ("slahal", "dakota") if other != game))
     assert verdict(page) == "differ"
-    for name in ("hash", "nonce", "pad", "hide"):
+    for name in ("hash", "nonce", "pad", "hide", *(("event", "epoch") if bound.epoch else ())):
         page.fill(f"#{name}", "x")
         assert verdict(page) == f"bad_{name}"
         assert page.evaluate("document.activeElement.id") == name

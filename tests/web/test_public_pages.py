@@ -17,7 +17,7 @@ from played import play
 
 from pi_controller.games import registry
 from pi_controller.referee.facts import Commit, Reveal, Shown, Void
-from pi_controller.referee.opening import check, commitment
+from pi_controller.referee.opening import UNBOUND, Bound, check, commitment
 from pi_controller.referee.telling import blank, tell
 from pi_controller.table.view import Opening, view_of
 from pi_controller.web.address import Pages, addresses, base, blocks, picture
@@ -201,7 +201,7 @@ def test_the_check_page_tells_nothing_of_a_seal_that_is_closed():
 
 
 def test_a_void_is_said_on_every_page():
-    void = msgspec.structs.replace(DAKOTA, commit=None, withdrawn=SEAL, opening=Opening(6, "ee" * 32, 1, "00" * 32))
+    void = msgspec.structs.replace(DAKOTA, commit=None, withdrawn=(SEAL,), opening=Opening(6, "ee" * 32, 1, "00" * 32))
     shown = board(void)
     assert (shown.marks["seal"], shown.texts["seal"], shown.texts["opened"]) == ("void", SEAL, "void: never opened")
     assert f"The seal {SEAL[:16]}… is void: it will never be opened." in texts(check_page(void))
@@ -215,26 +215,33 @@ def test_a_void_stays_told_until_the_hide_is_opened_or_over(name):
     game = registry.game(name)
     story = blank(game)
     for fact, withdrawn in (
-        (Commit(1.0, 1, SEAL), ""),
-        (Void(2.0, "the bead moved"), SEAL),
-        (Commit(3.0, 1, "ab" * 32), SEAL),
-        (Reveal(4.0, 1, 2, "cd" * 32), ""),
-        (Commit(5.0, 1, "ef" * 32), ""),
-        (Void(6.0, "the judge set the table"), "ef" * 32),
-        (Shown(7.0), ""),
+        (Commit(1.0, 1, SEAL), ()),
+        (Void(2.0, "the bead moved"), (SEAL,)),
+        (Commit(3.0, 1, "ab" * 32), (SEAL,)),
+        (Void(3.2, "the bead moved"), (SEAL, "ab" * 32)),
+        (Commit(3.4, 1, "12" * 32), (SEAL, "ab" * 32)),
+        (Reveal(4.0, 1, 2, "cd" * 32), ()),
+        (Commit(5.0, 1, "ef" * 32), ()),
+        (Void(6.0, "the judge set the table"), ("ef" * 32,)),
+        (Shown(7.0), ()),
     ):
         story = tell(game, story, fact)
         assert view_of(game, story, 1).withdrawn == withdrawn, fact
+    opening = view_of(game, story, 1).opening
+    assert (opening.hash, opening.withdrawn) == ("12" * 32, (SEAL, "ab" * 32))
+    said = texts(check_page(view_of(game, story, 1)))
+    assert all(f"The seal {seal[:16]}… is void: it will never be opened." in said for seal in (SEAL, "ab" * 32))
 
 
+@pytest.mark.parametrize("bound", [UNBOUND, Bound("Ann's %d table|", "0f" * 16, 41)])
 @pytest.mark.parametrize(("game", "pad"), [("dakota", 3), ("ojibwe", 1), ("slahal", 13)])
-def test_the_shells_line_gives_the_seal(game, pad):
+def test_the_shells_line_gives_the_seal(game, pad, bound):
     nonce = hashlib.sha256(game.encode()).digest()
-    seal = commitment(game, 12, pad, nonce)
+    seal = commitment(game, 12, pad, nonce, bound)
     view = DAKOTA if game == "dakota" else play(game, 1, 4)
-    view = msgspec.structs.replace(view, opening=Opening(12, seal, pad, nonce.hex()))
+    view = msgspec.structs.replace(view, opening=Opening(12, seal, pad, nonce.hex(), *bound))
     line = re.search(r"<pre[^>]*><code[^>]*>(.*?)</code>", check_page(view), re.DOTALL)[1]
-    script = line.replace("&quot;", '"').replace("&#x27;", "'").replace("&amp;", "&")
+    script = html.unescape(line)
     script = script.replace("xxd -r -p", "python3 -c 'import sys; sys.stdout.buffer.write(bytes.fromhex(input()))'")
     ran = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
     assert ran.stdout.split()[0] == seal

@@ -3,27 +3,34 @@
 import { seen } from "./seals.js";
 import { sha256 } from "./sha256.js";
 
-const DOMAIN = "moccasin-mat/bead/1";
+const DOMAIN = "moccasin-mat/bead/2";
+const UNBOUND_DOMAIN = "moccasin-mat/bead/1";
 
-/** Return the commitment (64 hex digits) that these open; `nonce` is 64 hex digits. */
+/**
+ * Return the commitment (64 hex digits) that these open; `nonce` is 64 hex digits. With no `epoch` it is one of an
+ * earlier version, bound to neither table, journal nor event.
+ */
 export function commitment(
+  /** @type {{table: string, epoch: string, event: string}} */ { table, epoch, event },
   /** @type {string} */ game,
   /** @type {string} */ hide,
   /** @type {string} */ pad,
   /** @type {string} */ nonce,
 ) {
-  const head = new TextEncoder().encode(`${DOMAIN}|${game}|${hide}|${pad}|`);
+  const first = epoch ? `${DOMAIN}|${table}|${epoch}|${event}` : UNBOUND_DOMAIN;
+  const head = new TextEncoder().encode(`${first}|${game}|${hide}|${pad}|`);
   const raw = (nonce.match(/../g) ?? []).map((pair) => Number.parseInt(pair, 16));
   return sha256(Uint8Array.from([...head, ...raw]));
 }
 
 const HEX = /^[0-9a-f]{64}$/;
+const EPOCH = /^([0-9a-f]{32})?$/;
 const NUMBER = /^[1-9][0-9]{0,8}$/;
 
-/** Return what a field holds, as it is hashed: no spaces (people copy them along), lower case. */
+/** Return what a field holds, as it is hashed: no spaces (people copy them along), lower case; a name as it is. */
 function value(/** @type {string} */ name) {
   const field = /** @type {HTMLInputElement | HTMLSelectElement} */ (document.getElementById(name));
-  return field.value.replace(/\s+/g, "").toLowerCase();
+  return name === "table" ? field.value : field.value.replace(/\s+/g, "").toLowerCase();
 }
 
 /** Say one of the verdicts that the page brought along: match, differ, or the field that is not filled in. */
@@ -47,19 +54,22 @@ function witness(/** @type {string} */ seal) {
 function check() {
   witness("");
   const wrong = [
+    ["epoch", EPOCH],
+    ["event", value("epoch") ? NUMBER : /^/],
     ["hide", NUMBER],
     ["pad", NUMBER],
     ["nonce", HEX],
     ["hash", HEX],
   ].find(([name, form]) => !(/** @type {RegExp} */ (form).test(value(/** @type {string} */ (name)))));
-  for (const name of ["hide", "pad", "nonce", "hash"]) {
+  for (const name of ["epoch", "event", "hide", "pad", "nonce", "hash"]) {
     document.getElementById(name)?.setAttribute("aria-invalid", String(wrong?.[0] === name));
   }
   if (wrong) {
     tell(`bad_${wrong[0]}`);
     return document.getElementById(/** @type {string} */ (wrong[0]))?.focus();
   }
-  const made = commitment(value("game"), value("hide"), value("pad"), value("nonce"));
+  const bound = { table: value("table"), epoch: value("epoch"), event: value("event") };
+  const made = commitment(bound, value("game"), value("hide"), value("pad"), value("nonce"));
   tell(made === value("hash") ? "match" : "differ");
   if (made === value("hash")) witness(made);
 }
