@@ -53,6 +53,8 @@ from pi_controller.table.view import View
 
 BLOCK_S = pinmap().board.block_samples / pinmap().board.sample_hz
 WINDOW_S = 0.003
+TTY_BYTES = 2048
+"""What a pseudo-terminal surely takes at once."""
 STARTED_S = 3.0
 """What comes before is the start."""
 SETTINGS = """[table]
@@ -224,7 +226,7 @@ def bare(reads):
     rest = 1 << maps.board.adc_bits - 1
     once = StrikeDetector(maps.board.sample_hz, maps.pads.count, rest)._filter
     took = 0.0
-    for data in reads:
+    for data in (data[at : at + TTY_BYTES] for data in reads for at in range(0, len(data), TTY_BYTES)):
         os.write(master, data)
         began = time.thread_time()
         for kind, _, payload in ears.feed(SERIAL_READ(port)):
