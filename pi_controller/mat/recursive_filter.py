@@ -45,9 +45,9 @@ def butterworth(order: int, hz: float, kind: Literal["highpass", "lowpass"], rat
     circle = np.exp(1j * np.pi * (2 * np.arange(order) + order + 1) / (2 * order))
     edge = 2 * rate * np.tan(np.pi * hz / rate)
     poles = edge * circle if kind == "lowpass" else edge / circle
-    gain = np.prod((edge if kind == "lowpass" else 2 * rate) / (2 * rate - poles))
+    gain = complex(np.prod((edge if kind == "lowpass" else 2 * rate) / (2 * rate - poles)))
     zeros = np.full(order, -1.0 if kind == "lowpass" else 1.0, dtype=np.complex128)
-    return Design(zeros, (2 * rate + poles) / (2 * rate - poles), float(gain.real))
+    return Design(zeros, (2 * rate + poles) / (2 * rate - poles), gain.real)
 
 
 class RecursiveFilter:

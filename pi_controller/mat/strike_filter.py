@@ -36,6 +36,14 @@ def band(rate: float, low_hz: float, high_hz: float) -> Design:
     return above.then(butterworth(2, high_hz, "lowpass", rate)) if high_hz < 0.45 * rate else above
 
 
+def share_of_white(design: Design) -> float:
+    """What part of white noise's energy passes a `band`."""
+    turns = np.exp(-1j * np.pi * (np.arange(512) + 0.5) / 512)
+    above = np.prod(1 - design.zeros[:, None] * turns, axis=0) * (1 - turns)
+    below = np.prod(1 - design.poles[:, None] * turns, axis=0)
+    return float(np.mean(np.abs(design.gain * above / below) ** 2))
+
+
 class LoneJumps:
     """Turns samples into moves (differences) with lone jumps limited; what comes out lags by LOOK_AHEAD samples."""
 
@@ -80,6 +88,7 @@ class StrikeFilter:
         """`bands` in Hz; `still` as in `LoneJumps`; `hop_s` seconds a hop, to the nearest sample."""
         self.hop = max(1, round(rate * hop_s))
         self._bands = sorted((band(rate, low, high) for low, high in bands), key=lambda d: -len(d.poles))
+        self.share_of_white = share_of_white(self._bands[0])  # in the first band
         self._pads = pads
         self._still = still
         self.reset()
