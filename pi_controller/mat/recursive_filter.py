@@ -10,6 +10,7 @@ it starts afresh at each *frame* of samples, which are counted from the first ev
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -45,9 +46,9 @@ def butterworth(order: int, hz: float, kind: Literal["highpass", "lowpass"], rat
     circle = np.exp(1j * np.pi * (2 * np.arange(order) + order + 1) / (2 * order))
     edge = 2 * rate * np.tan(np.pi * hz / rate)
     poles = edge * circle if kind == "lowpass" else edge / circle
-    gain = complex(np.prod((edge if kind == "lowpass" else 2 * rate) / (2 * rate - poles)))
+    factors = (edge if kind == "lowpass" else 2 * rate) / np.abs(2 * rate - poles)  # of pairs, so without a phase
     zeros = np.full(order, -1.0 if kind == "lowpass" else 1.0, dtype=np.complex128)
-    return Design(zeros, (2 * rate + poles) / (2 * rate - poles), gain.real)
+    return Design(zeros, (2 * rate + poles) / (2 * rate - poles), math.prod(factors.tolist()))
 
 
 class RecursiveFilter:

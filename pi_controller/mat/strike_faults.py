@@ -10,7 +10,9 @@ last count that flickers, or was struck while at rest, rests by nature and is ne
 
 from __future__ import annotations
 
+import math
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,126 +38,177 @@ STUCK_S = 0.02  # a stroke that runs into the rail does not stay there for so lo
 DEAF_S = 0.4  # after the rail: until a floor is known
 
 
+@dataclass(slots=True)
+class _Channel:
+    """What is known of one channel; times in seconds."""
+
+    level: NDArray[np.float64]
+    """Its floor (bands,) when it last moved."""
+    alive: float = 0.0
+    restless: float = 0.0
+    """For so long it moved by more than a last count that flickers."""
+    still: float = 0.0
+    held: float = 0.0
+    """For so long its floor is held."""
+    noisy: float = 0.0
+    moving: bool = False
+    rests: bool = False
+    """It may rest: it was seen to."""
+    unlike: bool = False
+    """Most of the others never rest, and it is not known why it should."""
+    silent: bool = False
+    stuck: bool = False
+
+    def moved(self, share_still: float, floor: float, flicker: float, step: float) -> None:
+        """Note how it moved since the last look."""
+        self.moving = share_still == 0
+        if self.moving:
+            self.held = 0.0
+            self.alive += step
+            self.restless = self.restless + step if floor > flicker else 0.0
+            self.rests = (self.rests or floor <= flicker) and self.restless < ALWAYS_S
+        else:
+            if self.alive >= ALIVE_S:  # it stops just now
+                self.held = math.inf if self.restless >= ALWAYS_S else HOLD_S + step
+            self.alive = self.restless = 0.0
+        self.still = self.still + step if share_still == 1 else 0.0
+
+    def among(self, *, restless: bool, step: float) -> None:
+        """Note whether most of the others never rest."""
+        self.unlike = restless and not self.rests
+        if not self.unlike:
+            self.held = max(0.0, self.held - step)
+        if self.alive >= ALIVE_S:
+            self.silent = False
+        if self.still >= SILENT_S and (self.unlike or self.held == math.inf):
+            self.silent = True
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether what is felt on it, or on its neighbours, is a doubt."""
+        return self.silent or (self.held > 0 and not self.rests)
+
+
 class ChannelWatch:
     """Follows the channels of one detector, a look every so often."""
 
-    def __init__(self, channels: int, rate: float, every_s: float, full_scale: float, flicker: float) -> None:
-        """`every_s` from look to look, `full_scale` in counts; above the energy `flicker` more than one count moves."""
-        self._channels, self._rate, self._every, self._flicker = channels, rate, every_s, flicker
+    def __init__(
+        self, channels: int, rate: float, every_s: float, full_scale: float, flicker: float, at_once: int
+    ) -> None:
+        """`every_s` from look to look, `full_scale` in counts; above the energy `flicker` more than one count moves.
+
+        At most `at_once` samples are heard at once.
+        """
+        self._channels, self._every, self._flicker = channels, every_s, flicker
         self._rail_at = RAIL * full_scale
+        self._rail_n, self._stuck_n = round(RAIL_S * rate), round(STUCK_S * rate)
+        self._recent_n = round(DEAF_S * rate) + self._stuck_n
+        self._heard = np.zeros((self._recent_n + at_once, channels))
         self.restart(0, missing=False)
 
     def restart(self, fed: int, *, missing: bool = True) -> None:
         """Samples are missing before number `fed`: what was known of the channels' movement is over."""
-        none, no = np.zeros(self._channels), np.zeros(self._channels, dtype=np.bool_)
-        # how long each moved, moved by counts, rested, has its floor held, and was loud, in seconds
-        self._alive, self._restless, self._still, self._held, self._noise = (none.copy() for _ in range(5))
-        self._moving, self._rests, self._silent = no.copy(), no.copy(), no.copy()
-        self._level = np.zeros((1, self._channels))  # the floor when it last moved
+        self._each = [_Channel(np.zeros(1)) for _ in range(self._channels)]
         self._missing = MISSING_S if missing else 0.0
-        # at which rail each is, since which sample, and the times it stayed there: (from, to), `to` not included
-        self._rail, self._rail_from = np.zeros(self._channels, dtype=np.int8), [fed] * self._channels
-        self._stays: list[tuple[int, int, int]] = []
-        self._stuck = no
-        self.doubtful, self.noisy = no, no
-        self.held_floor = self._level
+        self._heard_from = fed  # the sample in row 0
+        self.held_floor: NDArray[np.float64] | None = None
 
     def hear(self, x: NDArray[np.float64], first: int) -> None:
-        """`x` (n, channels) in counts, numbered from `first` on: is one at its rail?"""
-        if not self._rail.any() and x.max() < self._rail_at and x.min() > -self._rail_at:
-            return
-        rail = (x >= self._rail_at).astype(np.int8) - (x <= -self._rail_at)
-        changed = np.diff(rail, axis=0, prepend=self._rail[None])
-        for at, i in np.argwhere(changed).tolist():
-            self._left_rail(i, first + at)
-            self._rail_from[i] = first + at
-            self._rail[i] = rail[at, i]
-        self._stays = [stay for stay in self._stays if first - stay[2] < (DEAF_S + self._every) * self._rate + len(x)]
-
-    def _left_rail(self, channel: int, at: int) -> None:
-        since = self._rail_from[channel]
-        if self._rail[channel] and at - since >= STUCK_S * self._rate:
-            self._stays.append((channel, since, at))
+        """`x` (n, channels) in counts, numbered from `first` on."""
+        at, keep = first - self._heard_from, self._recent_n
+        if at + len(x) > len(self._heard):
+            self._heard[:keep] = self._heard[at - keep : at]
+            self._heard_from, at = first - keep, keep
+        self._heard[at : at + len(x)] = x
 
     def deaf(self, at: int) -> NDArray[np.bool_]:
         """The channels that stood at their rail just before sample `at`, or stand there."""
+        high, low = self._at_rail(at, self._recent_n)
         deaf = np.zeros(self._channels, dtype=np.bool_)
-        for i, since, until in self._at_rail(at):
-            if at - since >= STUCK_S * self._rate and at - until < DEAF_S * self._rate:
-                deaf[i] = True
+        for rail in (high, low):
+            if rail.any() and len(rail) > self._stuck_n:
+                count = np.zeros((len(rail) + 1, self._channels), dtype=np.int64)
+                np.cumsum(rail, axis=0, out=count[1:])
+                deaf |= (count[self._stuck_n :] - count[: -self._stuck_n] == self._stuck_n).any(axis=0)
         return deaf
 
-    def _at_rail(self, at: int) -> list[tuple[int, int, int]]:
-        standing = [(int(i), self._rail_from[i], at) for i in np.flatnonzero(self._rail)]
-        return self._stays + standing if standing else self._stays
+    def _at_rail(self, at: int, n: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Whether each of the `n` samples before `at` was at the upper rail, and at the lower."""
+        end = at - self._heard_from
+        recent = self._heard[max(0, end - n) : end]
+        return recent >= self._rail_at, recent <= -self._rail_at
 
     def felt(self, channels: Sequence[int]) -> None:
         """These (0 first) were struck: they are alive."""
-        for i in channels:
-            if self._held[i] < np.inf:
-                self._rests[i] |= not self._moving[i]
-                self._held[i] = 0.0
-            self._still[i] = 0.0
-        self._silent[channels] = False
-        self._decide()
+        for one in (self._each[i] for i in channels):
+            if one.held < math.inf:
+                one.rests = one.rests or not one.moving
+                one.held = 0.0
+            one.still, one.silent = 0.0, False
 
     def look(self, at: int, floor: NDArray[np.float64], least: float, still: NDArray[np.float64]) -> None:
         """At sample `at`: `floor` (bands, channels) of energy, of which `least` counts; `still`: share at rest."""
-        step = self._every
-        moving = self._moving = still == 0
-        stopped = ~moving & (self._alive >= ALIVE_S)
-        self._held[stopped] = np.where(self._restless >= ALWAYS_S, np.inf, HOLD_S)[stopped]
-        self._alive = np.where(moving, self._alive + step, 0.0)
-        counts = moving & (floor[0] > self._flicker)
-        self._restless = np.where(counts, self._restless + step, 0.0)
-        self._rests = (self._rests | (moving & ~counts)) & (self._restless < ALWAYS_S)
-        others = self._others_restless()
-        self._held[(~others | self._rests) & ~stopped] -= step  # a neighbour that moves says that this one should
-        self._held[moving] = 0.0
-        self._level = np.where(moving, floor, self._level)
-        self._still = np.where(still == 1, self._still + step, 0.0)
-        silent = (self._still >= SILENT_S) & ((others & ~self._rests) | np.isinf(self._held))
-        self._silent = (self._silent & (self._alive < ALIVE_S)) | silent
-        self.held_floor = np.where(self._held > 0, self._level, 0.0)
-        strange = ~moving & others & ~self._rests
-        if strange.any():
-            theirs = np.median(floor[:, self._restless > 0], axis=1, keepdims=True)
-            self.held_floor = np.where(strange, np.maximum(self.held_floor, theirs), self.held_floor)
+        step, floors = self._every, floor[0].tolist()
+        for i, (one, level, share) in enumerate(zip(self._each, floors, still.tolist(), strict=True)):
+            one.moved(share, level, self._flicker, step)
+            if one.moving:
+                one.level = floor[:, i]
+        restless = [one.restless >= ALIVE_S for one in self._each]
+        for one, itself in zip(self._each, restless, strict=True):
+            others = sum(restless) - itself
+            one.among(restless=others > 0 and 2 * others >= self._channels - 1, step=step)
+        self._hold(floor)
         if self._channels > 2:
-            loud = np.maximum(floor[0], least)
-            middle = float(np.sort(loud)[self._channels // 2 - 1])
-            self._noise = np.where(loud > middle * NOISY, self._noise + step, 0.0)
-        self.noisy = self._noise >= NOISY_S
-        self._stuck = np.zeros(self._channels, dtype=np.bool_)
-        for i, since, until in self._at_rail(at):
-            self._stuck[i] |= since <= at - RAIL_S * self._rate and until >= at
+            middle = max(sorted(floors)[self._channels // 2 - 1], least)
+            for one, level in zip(self._each, floors, strict=True):
+                one.noisy = one.noisy + step if level > middle * NOISY else 0.0
+        self._stuck_at_rail(at)
         self._missing -= step
-        self._decide()
 
-    def _decide(self) -> None:
-        """What is felt on these, or on their neighbours, is a doubt."""
-        self.doubtful = self._silent | ((self._held > 0) & ~self._rests)
+    def _hold(self, floor: NDArray[np.float64]) -> None:
+        """Hold the floors of channels that stopped, and of those that never moved beside restless ones."""
+        self.held_floor = None
+        if all(one.moving or not (one.held or one.unlike) for one in self._each):
+            return
+        self.held_floor = np.zeros_like(floor)
+        theirs = [floor[:, i] for i, one in enumerate(self._each) if one.restless]
+        for i, one in enumerate(self._each):
+            if one.held:
+                self.held_floor[:, i] = one.level
+            if one.unlike and not one.moving:
+                self.held_floor[:, i] = np.maximum(self.held_floor[:, i], np.median(theirs, axis=0))
+
+    def _stuck_at_rail(self, at: int) -> None:
+        for i, last in enumerate(np.abs(self._heard[at - self._heard_from - 1]).tolist()):
+            self._each[i].stuck = last >= self._rail_at and self._stood_at_rail(i, at)
+
+    def _stood_at_rail(self, channel: int, at: int) -> bool:
+        high, low = (rail[:, channel] for rail in self._at_rail(at, self._rail_n))
+        return len(high) == self._rail_n and bool(high.all() or low.all())
+
+    def doubtful(self, channels: Sequence[int]) -> bool:
+        """Whether what is felt on these (0 first) is a doubt for what they are."""
+        return any(self._each[i].doubtful or self._each[i].noisy >= NOISY_S for i in channels)
+
+    @property
+    def unheard(self) -> bool:
+        """Whether a stroke may go unfelt on some channel."""
+        return any(one.doubtful for one in self._each)
 
     @property
     def faults(self) -> dict[int, str]:
         """Channel (1 first) -> what is wrong with it, in a few words."""
         told: dict[int, str] = {}
-        for i in range(self._channels):
-            if self._stuck[i]:
+        for i, one in enumerate(self._each):
+            if one.stuck:
                 told[i + 1] = "at its rail"
             elif self._missing > 0:
                 told[i + 1] = "samples are missing"
-            elif self._silent[i]:
+            elif one.silent:
                 told[i + 1] = "silent"
-            elif self.noisy[i]:
+            elif one.noisy >= NOISY_S:
                 told[i + 1] = "noisy"
         return told
-
-    def _others_restless(self) -> NDArray[np.bool_]:
-        """For each channel: whether at least half of the others move by more than a last count that flickers."""
-        restless = self._restless >= ALIVE_S
-        others = int(np.count_nonzero(restless)) - restless
-        return (others > 0) & (2 * others >= self._channels - 1)
 
 
 def swapped(knocked: Sequence[int], felt: Sequence[int]) -> dict[int, str]:

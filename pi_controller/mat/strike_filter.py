@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 LOOK_AHEAD = 2  # samples seen before a jump is called lone
-LONE = 2.0  # times the motion around it
+LONE = 1.75  # times the motion around it
 
 
 def band(rate: float, low_hz: float, high_hz: float) -> Design:
@@ -39,9 +39,12 @@ def band(rate: float, low_hz: float, high_hz: float) -> Design:
 def share_of_white(design: Design) -> float:
     """What part of white noise's energy passes a `band`."""
     turns = np.exp(-1j * np.pi * (np.arange(512) + 0.5) / 512)
-    above = np.prod(1 - design.zeros[:, None] * turns, axis=0) * (1 - turns)
-    below = np.prod(1 - design.poles[:, None] * turns, axis=0)
-    return float(np.mean(np.abs(design.gain * above / below) ** 2))
+    passed = np.full(len(turns), design.gain)
+    for zero in (1.0, *design.zeros):  # 1: the difference's own
+        passed *= np.abs(1 - zero * turns)
+    for pole in design.poles:
+        passed /= np.abs(1 - pole * turns)
+    return float(np.mean(passed * passed))
 
 
 class LoneJumps:

@@ -112,7 +112,7 @@ class StrikeDetector:
         self._p = np.zeros((len(bands), pads, self._stay + CHUNK))  # energy of each hop
         self._e = np.zeros_like(self._p)  # mean of that hop and the one before
         flicker = FLICKER * lsb * lsb * self._filter.share_of_white
-        self._watch = ChannelWatch(pads, rate, LOOK * RENEW * s.hop_s, full_scale, flicker)
+        self._watch = ChannelWatch(pads, rate, LOOK * RENEW * s.hop_s, full_scale, flicker, CHUNK * self._hop)
         self._unheard: list[NDArray[Any]] = []
         self._armed = True
         self._armed_from = 0
@@ -235,7 +235,9 @@ class StrikeDetector:
         if hop % (LOOK * RENEW) == 0:
             still = np.add.reduce(past[0] < self._still, axis=1) / past.shape[2]
             self._watch.look(self._origin + hop * self._hop, floor, self._least, still)
-        floor = np.maximum(np.maximum(floor, self._watch.held_floor), self._least)
+        if self._watch.held_floor is not None:
+            floor = np.maximum(floor, self._watch.held_floor)
+        floor = np.maximum(floor, self._least)
         self._floor, self._bar = floor, (floor * self._over)[:, :, None]
 
     def _look(self, first: int, until: int, floor: NDArray[np.float64], out: list[Decision]) -> None:
@@ -304,9 +306,7 @@ class StrikeDetector:
             return None
         mean = np.add.reduce(self._p[:, :, at - WINDOW : at], axis=2) / WINDOW + TINY
         passed &= mean > floor * self._mean
-        able = ~self._watch.deaf(self._origin + (hop + 1) * self._hop)
-        able[self._struck_pads :] = False
-        passed &= able
+        passed[:, self._struck_pads :] = False
         if not passed.any():
             return None
         before = self._e[:, :, max(0, at - REACH - STAND) : at - REACH]
@@ -314,6 +314,9 @@ class StrikeDetector:
         passed &= peak > risen * self._rise
         if not passed.any():
             return None
+        able = ~self._watch.deaf(self._origin + (hop + 1) * self._hop)
+        able[self._struck_pads :] = False
+        passed &= able
         best: Decision | None = None
         for band in np.flatnonzero(passed.any(axis=1)):
             rank = int(0.75 * (before.shape[2] - 1))
@@ -336,7 +339,7 @@ class StrikeDetector:
         risen: NDArray[np.float64],
         stood: NDArray[np.float64],
     ) -> Decision | None:
-        """All else (pads,): whether it can be struck; the energy of the last hops in this band, its floor, and before."""
+        """All else (pads,): able to be struck; energy of the last hops in this band, its floor, what was before."""
         s, watch = self.settings, self._watch
         at = hop - self._base + 1
         above = mean / floor
@@ -358,8 +361,7 @@ class StrikeDetector:
             return None
         struck.sort(key=lambda j: (starts[j], -above[j]))
         sure = margin >= s.sure_db and (len(struck) == 1 or starts[struck[1]] - starts[struck[0]] >= 2)
-        doubtful = watch.noisy | watch.doubtful
-        if doubtful[struck].any() or (watch.doubtful.any() and lead < DOUBT_DB):
+        if watch.doubtful(struck) or (watch.unheard and lead < DOUBT_DB):
             sure = False
         onsets = tuple(self._origin + max(0, starts[j] * self._hop - LOOK_AHEAD) for j in struck)
         return Decision(tuple(j + 1 for j in struck), onsets, self._origin + (hop + 1) * self._hop, margin, sure)
