@@ -23,6 +23,21 @@ def test_help_imports_nothing_that_takes_time():
     assert not {"numpy", "scipy", "pydantic", "starlette", "serial", "gpiozero", "rich", "argparse"} & set(loaded)
 
 
+def test_a_table_needs_no_scipy():
+    # it takes a second of processor and 60 MB; only the chances of winning are worth that
+    code = (
+        "import sys; from importlib import import_module\n"
+        "from pi_controller.cli import VERBS, main\n"
+        "for module, _ in VERBS.values(): import_module(module)\n"
+        "from pi_controller.drivers import buttons\n"
+        "from pi_controller.web import judge_api, server\n"
+        "assert main(['demo', '--speed', 'max', '--set', 'points=1']) == 0\n"
+        "assert not [name for name in sys.modules if name.partition('.')[0] == 'scipy']"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_has_its_own_help(verb, capsys):
     with pytest.raises(SystemExit) as left:

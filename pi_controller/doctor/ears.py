@@ -137,7 +137,7 @@ class Ears:
             elif why == "at its rail" or abs(rest[i]) > 0.98 * self._senses.full_scale:
                 todo = "check its plug, its two bias resistors and the clamp diodes: it should rest at half the supply"
                 yield Line(SENSORS, name, "fail", "at its rail", todo)
-            elif why == "silent" or (self._lowest[i] == self._highest[i] and share == 1.0):
+            elif why == "silent":
                 todo = "check its cable and the disc; tap the pad and look again"
                 yield Line(SENSORS, name, "fail", "silent: nothing moves", todo)
             elif noise[i] > NOISY_COUNTS * share or why == "noisy":
@@ -149,7 +149,7 @@ class Ears:
             else:
                 found = f"rests {rest[i]:+.0f} counts off the middle, noise {noise[i]:.1f}"
                 if self._lowest[i] == self._highest[i]:
-                    found += "; so coarse a converter tells no dead disc from a quiet one: tap the pad"
+                    found += "; it rests on one count, as a dead disc would: tap the pad and look again"
                 yield Line(SENSORS, name, "pass", found)
 
     def _strips(self) -> Iterator[Line]:

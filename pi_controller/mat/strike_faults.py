@@ -1,14 +1,18 @@
 """What is wrong with a strike channel: silent, at its rail, noisy, just after missing samples; and pads swapped.
 
-A channel that stops dead and comes back brings an edge that looks like a stroke. So a channel that was alive and froze,
-one that is silent while its neighbours are not, and one held at its rail are *deaf*: nothing is felt on that pad until
-it has moved without a pause for as long as a floor takes. What the others feel meanwhile may be a stroke on the deaf
-pad, so it takes a clearer lead to be sure of it.
+A channel that was cut and comes back brings an edge that looks like a stroke, but no more than it moved before. So for
+one that stopped moving, the floor is held where it was; for one that never moved beside channels that never rest, it is
+theirs. A channel that stood at its rail is *deaf* until some time after, for it may come back by any way.
+
+That a channel rests says little: a clean converter rests on one count between two strokes. Who moves by no more than a
+last count that flickers, or was struck while at rest, rests by nature and is never called silent for it.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,78 +25,190 @@ if TYPE_CHECKING:
 ALIVE_S = 0.5
 """One that moved for so long should go on (but a quiet 12-bit input may rest on one count, and a hand move it)."""
 ALWAYS_S = 60.0
-"""One that moved for so long always moves: no hand rubs for a minute."""
+"""One that moved by counts for so long always moves: no hand rubs for a minute."""
 HOLD_S = 2.0
-"""How long a channel that froze is deaf for that alone, when no neighbour shows that it ought to move."""
+"""How long the floor is held for a channel that stopped, when no neighbour shows that it ought to move."""
 SILENT_S = 2.0
 MISSING_S = 1.0  # for so long the gap is told of
 NOISY_S = 40.0  # a hand may lie and rub under a pad for half a minute
 NOISY = 100.0  # times the floor of its neighbours
 RAIL_S = 0.3
 RAIL = 0.99  # of the full scale
+STUCK_S = 0.02  # a stroke that runs into the rail does not stay there for so long
+DEAF_S = 0.4  # after the rail: until a floor is known
+
+
+@dataclass(slots=True)
+class _Channel:
+    """What is known of one channel; times in seconds."""
+
+    level: NDArray[np.float64]
+    """Its floor (bands,) when it last moved."""
+    alive: float = 0.0
+    restless: float = 0.0
+    """For so long it moved by more than a last count that flickers."""
+    still: float = 0.0
+    held: float = 0.0
+    """For so long its floor is held."""
+    noisy: float = 0.0
+    moving: bool = False
+    rests: bool = False
+    """It may rest: it was seen to."""
+    unlike: bool = False
+    """Most of the others never rest, and it is not known why it should."""
+    silent: bool = False
+    stuck: bool = False
+
+    def moved(self, share_still: float, floor: float, flicker: float, step: float) -> None:
+        """Note how it moved since the last look."""
+        self.moving = share_still == 0
+        if self.moving:
+            self.held = 0.0
+            self.alive += step
+            self.restless = self.restless + step if floor > flicker else 0.0
+            self.rests = (self.rests or floor <= flicker) and self.restless < ALWAYS_S
+        else:
+            if self.alive >= ALIVE_S:  # it stops just now
+                self.held = math.inf if self.restless >= ALWAYS_S else HOLD_S + step
+            self.alive = self.restless = 0.0
+        self.still = self.still + step if share_still == 1 else 0.0
+
+    def among(self, *, restless: bool, step: float) -> None:
+        """Note whether most of the others never rest."""
+        self.unlike = restless and not self.rests
+        if not self.unlike:
+            self.held = max(0.0, self.held - step)
+        if self.alive >= ALIVE_S:
+            self.silent = False
+        if self.still >= SILENT_S and (self.unlike or self.held == math.inf):
+            self.silent = True
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether what is felt on it, or on its neighbours, is a doubt."""
+        return self.silent or (self.held > 0 and not self.rests)
 
 
 class ChannelWatch:
-    """Follows the channels of one detector, a look every `every_s` seconds."""
+    """Follows the channels of one detector, a look every so often."""
 
-    def __init__(self, channels: int, every_s: float, full_scale: float) -> None:
-        """`full_scale` in counts."""
-        self._channels, self._every, self._rail_at = channels, every_s, RAIL * full_scale
-        self.deaf = np.zeros(channels, dtype=np.bool_)
-        self.noisy = np.zeros(channels, dtype=np.bool_)
-        self.restart(missing=False)
+    def __init__(
+        self, channels: int, rate: float, every_s: float, full_scale: float, flicker: float, at_once: int
+    ) -> None:
+        """`every_s` from look to look, `full_scale` in counts; above the energy `flicker` more than one count moves.
 
-    def restart(self, *, missing: bool = True) -> None:
-        """Samples are missing before the next one: what was known of the channels' movement is over."""
-        none = np.zeros(self._channels)
-        # how long each moved, rested, is deaf, and was at which rail, in seconds
-        self._alive, self._still, self._held, self._noise, self._rail = (none.copy() for _ in range(5))
+        At most `at_once` samples are heard at once.
+        """
+        self._channels, self._every, self._flicker = channels, every_s, flicker
+        self._rail_at = RAIL * full_scale
+        self._rail_n, self._stuck_n = round(RAIL_S * rate), round(STUCK_S * rate)
+        self._recent_n = round(DEAF_S * rate) + self._stuck_n
+        self._heard = np.zeros((self._recent_n + at_once, channels))
+        self.restart(0, missing=False)
+
+    def restart(self, fed: int, *, missing: bool = True) -> None:
+        """Samples are missing before number `fed`: what was known of the channels' movement is over."""
+        self._each = [_Channel(np.zeros(1)) for _ in range(self._channels)]
         self._missing = MISSING_S if missing else 0.0
-        self._silent = np.zeros(self._channels, dtype=np.bool_)
-        self.deaf, self.noisy = self._silent, self._silent
+        self._heard_from = fed  # the sample in row 0
+        self.held_floor: NDArray[np.float64] | None = None
 
-    def look(self, floor: NDArray[np.float64], still: NDArray[np.float64], latest: NDArray[np.float64]) -> None:
-        """`floor` (bands, channels) of energy, `still` which share of its time did not move, `latest` samples."""
-        step = self._every
-        moving = still == 0
-        before = self._alive
-        froze = ~moving & (before >= ALIVE_S)
-        self._alive = np.where(moving, self._alive + step, 0.0)
-        others = self._others_alive()
-        self._held[froze] = np.where(before >= ALWAYS_S, np.inf, HOLD_S)[froze]
-        self._held[~others & ~froze] -= step  # a neighbour that moves says that this one should
-        self._held[moving] = 0.0
-        self._still = np.where(still == 1, self._still + step, 0.0)
-        self._silent = (self._silent & (self._alive < ALIVE_S)) | ((self._still >= SILENT_S) & others)
+    def hear(self, x: NDArray[np.float64], first: int) -> None:
+        """`x` (n, channels) in counts, numbered from `first` on."""
+        at, keep = first - self._heard_from, self._recent_n
+        if at + len(x) > len(self._heard):
+            self._heard[:keep] = self._heard[at - keep : at]
+            self._heard_from, at = first - keep, keep
+        self._heard[at : at + len(x)] = x
+
+    def deaf(self, at: int) -> NDArray[np.bool_]:
+        """The channels that stood at their rail just before sample `at`, or stand there."""
+        high, low = self._at_rail(at, self._recent_n)
+        deaf = np.zeros(self._channels, dtype=np.bool_)
+        for rail in (high, low):
+            if rail.any() and len(rail) > self._stuck_n:
+                count = np.zeros((len(rail) + 1, self._channels), dtype=np.int64)
+                np.cumsum(rail, axis=0, out=count[1:])
+                deaf |= (count[self._stuck_n :] - count[: -self._stuck_n] == self._stuck_n).any(axis=0)
+        return deaf
+
+    def _at_rail(self, at: int, n: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Whether each of the `n` samples before `at` was at the upper rail, and at the lower."""
+        end = at - self._heard_from
+        recent = self._heard[max(0, end - n) : end]
+        return recent >= self._rail_at, recent <= -self._rail_at
+
+    def felt(self, channels: Sequence[int]) -> None:
+        """These (0 first) were struck: they are alive."""
+        for one in (self._each[i] for i in channels):
+            if one.held < math.inf:
+                one.rests = one.rests or not one.moving
+                one.held = 0.0
+            one.still, one.silent = 0.0, False
+
+    def look(self, at: int, floor: NDArray[np.float64], least: float, still: NDArray[np.float64]) -> None:
+        """At sample `at`: `floor` (bands, channels) of energy, of which `least` counts; `still`: share at rest."""
+        step, floors = self._every, floor[0].tolist()
+        for i, (one, level, share) in enumerate(zip(self._each, floors, still.tolist(), strict=True)):
+            one.moved(share, level, self._flicker, step)
+            if one.moving:
+                one.level = floor[:, i]
+        restless = [one.restless >= ALIVE_S for one in self._each]
+        for one, itself in zip(self._each, restless, strict=True):
+            others = sum(restless) - itself
+            one.among(restless=others > 0 and 2 * others >= self._channels - 1, step=step)
+        self._hold(floor)
         if self._channels > 2:
-            middle = float(np.sort(floor[0])[self._channels // 2 - 1])
-            self._noise = np.where(floor[0] > middle * NOISY, self._noise + step, 0.0)
-        rail = np.sign(latest) * (np.abs(latest) >= self._rail_at)
-        self._rail = np.where(rail * self._rail > 0, self._rail, 0.0) + rail * step
+            middle = max(sorted(floors)[self._channels // 2 - 1], least)
+            for one, level in zip(self._each, floors, strict=True):
+                one.noisy = one.noisy + step if level > middle * NOISY else 0.0
+        self._stuck_at_rail(at)
         self._missing -= step
-        self.deaf = self._silent | (self._held > 0)
-        self.noisy = self._noise >= NOISY_S
+
+    def _hold(self, floor: NDArray[np.float64]) -> None:
+        """Hold the floors of channels that stopped, and of those that never moved beside restless ones."""
+        self.held_floor = None
+        if all(one.moving or not (one.held or one.unlike) for one in self._each):
+            return
+        self.held_floor = np.zeros_like(floor)
+        theirs = [floor[:, i] for i, one in enumerate(self._each) if one.restless]
+        for i, one in enumerate(self._each):
+            if one.held:
+                self.held_floor[:, i] = one.level
+            if one.unlike and not one.moving:
+                self.held_floor[:, i] = np.maximum(self.held_floor[:, i], np.median(theirs, axis=0))
+
+    def _stuck_at_rail(self, at: int) -> None:
+        for i, last in enumerate(np.abs(self._heard[at - self._heard_from - 1]).tolist()):
+            self._each[i].stuck = last >= self._rail_at and self._stood_at_rail(i, at)
+
+    def _stood_at_rail(self, channel: int, at: int) -> bool:
+        high, low = (rail[:, channel] for rail in self._at_rail(at, self._rail_n))
+        return len(high) == self._rail_n and bool(high.all() or low.all())
+
+    def doubtful(self, channels: Sequence[int]) -> bool:
+        """Whether what is felt on these (0 first) is a doubt for what they are."""
+        return any(self._each[i].doubtful or self._each[i].noisy >= NOISY_S for i in channels)
+
+    @property
+    def unheard(self) -> bool:
+        """Whether a stroke may go unfelt on some channel."""
+        return any(one.doubtful for one in self._each)
 
     @property
     def faults(self) -> dict[int, str]:
         """Channel (1 first) -> what is wrong with it, in a few words."""
         told: dict[int, str] = {}
-        for i in range(self._channels):
-            if abs(self._rail[i]) >= RAIL_S:
+        for i, one in enumerate(self._each):
+            if one.stuck:
                 told[i + 1] = "at its rail"
             elif self._missing > 0:
                 told[i + 1] = "samples are missing"
-            elif self.deaf[i]:
+            elif one.silent:
                 told[i + 1] = "silent"
-            elif self.noisy[i]:
+            elif one.noisy >= NOISY_S:
                 told[i + 1] = "noisy"
         return told
-
-    def _others_alive(self) -> NDArray[np.bool_]:
-        """For each channel: whether at least half of the others are alive."""
-        alive = self._alive >= ALIVE_S
-        others = int(np.count_nonzero(alive)) - alive
-        return (others > 0) & (2 * others >= self._channels - 1)
 
 
 def swapped(knocked: Sequence[int], felt: Sequence[int]) -> dict[int, str]:

@@ -11,34 +11,40 @@ Three steps, all causal and with their state kept, so the stream may be cut into
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import signal as scipy_signal  # pyright: ignore[reportMissingTypeStubs]
+
+from pi_controller.mat.recursive_filter import Design, RecursiveFilter, butterworth
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-signal: Any = scipy_signal  # it has no types
 LOOK_AHEAD = 2  # samples seen before a jump is called lone
-LONE = 2.0  # times the motion around it
+LONE = 1.75  # times the motion around it
 
 
-def band(rate: float, low_hz: float, high_hz: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Numerator and denominator of the band (order 4 below, 2 above), to be run on *differences* of samples.
+def band(rate: float, low_hz: float, high_hz: float) -> Design:
+    """The band (order 4 below, 2 above), to be run on *differences* of samples.
 
-    A difference is what a high-pass begins with, so one of its zeros at 0 Hz is taken out here. The poles stay well
-    inside the unit circle, so one direct form serves (in second-order sections the call alone costs three times more).
+    A difference is what a high-pass begins with, so one of its zeros at 0 Hz is taken out here.
     """
-    zeros, poles, gain = signal.butter(4, low_hz, "highpass", fs=rate, output="zpk")
-    zeros = zeros[1:]
-    if high_hz < 0.45 * rate:
-        z2, p2, g2 = signal.butter(2, high_hz, "lowpass", fs=rate, output="zpk")
-        zeros, poles, gain = np.r_[zeros, z2], np.r_[poles, p2], gain * g2
-    b, a = signal.zpk2tf(zeros, poles, gain)
-    return np.asarray(b, dtype=np.float64), np.asarray(a, dtype=np.float64)
+    high_pass = butterworth(4, low_hz, "highpass", rate)
+    above = high_pass._replace(zeros=high_pass.zeros[1:])
+    return above.then(butterworth(2, high_hz, "lowpass", rate)) if high_hz < 0.45 * rate else above
+
+
+def share_of_white(design: Design) -> float:
+    """What part of white noise's energy passes a `band`."""
+    turns = np.exp(-1j * np.pi * (np.arange(512) + 0.5) / 512)
+    passed = np.full(len(turns), design.gain)
+    for zero in (1.0, *design.zeros):  # 1: the difference's own
+        passed *= np.abs(1 - zero * turns)
+    for pole in design.poles:
+        passed /= np.abs(1 - pole * turns)
+    return float(np.mean(passed * passed))
 
 
 class LoneJumps:
@@ -84,7 +90,8 @@ class StrikeFilter:
     ) -> None:
         """`bands` in Hz; `still` as in `LoneJumps`; `hop_s` seconds a hop, to the nearest sample."""
         self.hop = max(1, round(rate * hop_s))
-        self._bands = [band(rate, low, high) for low, high in bands]
+        self._bands = sorted((band(rate, low, high) for low, high in bands), key=lambda d: -len(d.poles))
+        self.share_of_white = share_of_white(self._bands[0])  # in the first band
         self._pads = pads
         self._still = still
         self.reset()
@@ -92,7 +99,7 @@ class StrikeFilter:
     def reset(self) -> None:
         """Forget everything: the next sample is the first of a new stretch."""
         self._jumps = LoneJumps(self._pads, self._still)
-        self._states = [np.zeros((self._pads, len(a) - 1)) for _, a in self._bands]
+        self._filters = RecursiveFilter(self._bands, self._pads)
         self._rest = np.zeros((len(self._bands), self._pads, 0))
 
     def feed(self, samples: ArrayLike) -> NDArray[np.float64]:
@@ -101,10 +108,8 @@ class StrikeFilter:
         if not x.shape[1]:
             return np.zeros((len(self._bands), self._pads, 0))
         steady = self._jumps.feed(x)
-        y: NDArray[np.float64] = np.empty((len(self._bands), *x.shape))
-        for i, (b, a) in enumerate(self._bands):
-            passed, self._states[i] = signal.lfilter(b, a, steady, axis=-1, zi=self._states[i])
-            np.multiply(passed, passed, out=y[i])
+        y = self._filters.feed(steady)
+        np.multiply(y, y, out=y)
         if self._rest.shape[2]:
             y = np.concatenate((self._rest, y), axis=2)
         hops = y.shape[2] // self.hop

@@ -17,8 +17,9 @@ from pi_controller.errors import SettingsError
 class StrikeSettings:
     """Times in seconds, frequencies in Hz, ratios in dB of energy. Raises `SettingsError` for figures that cannot work.
 
-    * `bands_hz`: listened to side by side, a stroke need pass in one only. The lower holds most of a soft stroke's
-      energy; the upper is where a stick still clicks while a loud drum fills the lower.
+    * `bands_hz`: listened to side by side, a stroke need pass in one only. The lowest is where large and slack pads
+      ring; the middle holds most of a soft stroke's energy; the highest is where a stick still clicks while a loud
+      drum fills the others.
     * Floor: the energy below which `floor_rank` of the last `floor_s` lie; never under `floor_lsb` counts rms (a
       quantised silent input has no noise at all) nor under `floor_full` of the full scale.
     * A stroke's highest millisecond stands `peak_db` over the floor and its last four milliseconds `mean_db`; that
@@ -41,7 +42,7 @@ class StrikeSettings:
       the floor.
     """
 
-    bands_hz: tuple[tuple[float, float], ...] = ((400.0, 1500.0), (900.0, 3000.0))
+    bands_hz: tuple[tuple[float, float], ...] = ((250.0, 1000.0), (400.0, 1500.0), (900.0, 3000.0))
     floor_s: float = 0.4
     floor_rank: float = 0.75
     floor_lsb: float = 0.3

@@ -48,7 +48,8 @@ SETTLE = 20  # until a stroke has reached its full height
 TINY = 1e-12  # keeps logarithms finite on an input that is cut off
 ALMOST = 1.0 - 1e-9  # of a threshold: what passes is then compared in dB
 STILL = 1e-6  # energy of an input that rests on one count, in counts squared
-DEAF_DB = 10.0  # more lead is asked for to be sure, while a stroke on a deaf pad may be felt by its neighbours alone
+DOUBT_DB = 10.0  # more lead is asked for to be sure, while a stroke on a doubtful pad may be felt by others alone
+FLICKER = 0.5  # energy of white noise above that of a last count that flickers (a quarter), in counts squared
 
 
 def _db(ratio: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -110,8 +111,8 @@ class StrikeDetector:
         self._stay = max(self._keep, self._lockout + SETTLE, STAND) + 2 * REACH + RENEW
         self._p = np.zeros((len(bands), pads, self._stay + CHUNK))  # energy of each hop
         self._e = np.zeros_like(self._p)  # mean of that hop and the one before
-        self._watch = ChannelWatch(pads, LOOK * RENEW * s.hop_s, full_scale)
-        self._latest = np.zeros(pads)
+        flicker = FLICKER * lsb * lsb * self._filter.share_of_white
+        self._watch = ChannelWatch(pads, rate, LOOK * RENEW * s.hop_s, full_scale, flicker, CHUNK * self._hop)
         self._unheard: list[NDArray[Any]] = []
         self._armed = True
         self._armed_from = 0
@@ -146,7 +147,7 @@ class StrikeDetector:
         """Samples are missing here: start afresh, so that nothing is ever felt across the gap."""
         self._catch_up()
         self._restart()
-        self._watch.restart()
+        self._watch.restart(self._fed)
         self._next_index = None
 
     @property
@@ -195,8 +196,8 @@ class StrikeDetector:
         for i in range(0, len(x), step):
             part = x[i : i + step]
             hops = self._filter.feed(part)
+            self._watch.hear(part, self._fed)
             self._fed += len(part)
-            self._latest = part[-1]
             if hops.shape[2]:
                 self._take(hops, out)
         return out
@@ -230,9 +231,13 @@ class StrikeDetector:
         at = hop - self._base
         past = self._e[:, :, max(0, at - self._keep) : at : 4]
         rank = int(self.settings.floor_rank * (past.shape[2] - 1))
-        floor = np.maximum(np.partition(past, rank, axis=2)[:, :, rank], self._least)
+        floor = np.partition(past, rank, axis=2)[:, :, rank]
         if hop % (LOOK * RENEW) == 0:
-            self._watch.look(floor, np.add.reduce(past[0] < self._still, axis=1) / past.shape[2], self._latest)
+            still = np.add.reduce(past[0] < self._still, axis=1) / past.shape[2]
+            self._watch.look(self._origin + hop * self._hop, floor, self._least, still)
+        if self._watch.held_floor is not None:
+            floor = np.maximum(floor, self._watch.held_floor)
+        floor = np.maximum(floor, self._least)
         self._floor, self._bar = floor, (floor * self._over)[:, :, None]
 
     def _look(self, first: int, until: int, floor: NDArray[np.float64], out: list[Decision]) -> None:
@@ -252,6 +257,7 @@ class StrikeDetector:
             found = self._judge(hop, floor)
             if found is not None:
                 self._struck, self._locked = (hop - REACH, hop + SETTLE), hop + self._lockout
+                self._watch.felt([pad - 1 for pad in found.pads])
                 if self._armed and found.onset_index >= self._armed_from:
                     out.append(found)
 
@@ -300,7 +306,6 @@ class StrikeDetector:
             return None
         mean = np.add.reduce(self._p[:, :, at - WINDOW : at], axis=2) / WINDOW + TINY
         passed &= mean > floor * self._mean
-        passed &= ~self._watch.deaf
         passed[:, self._struck_pads :] = False
         if not passed.any():
             return None
@@ -309,13 +314,16 @@ class StrikeDetector:
         passed &= peak > risen * self._rise
         if not passed.any():
             return None
+        able = ~self._watch.deaf(self._origin + (hop + 1) * self._hop)
+        able[self._struck_pads :] = False
+        passed &= able
         best: Decision | None = None
         for band in np.flatnonzero(passed.any(axis=1)):
             rank = int(0.75 * (before.shape[2] - 1))
             stood = np.maximum(np.partition(before[band], rank, axis=1)[:, rank], self._least)
             if not (passed[band] & (peak[band] > stood * self._stand)).any():
                 continue
-            found = self._judge_band(hop, int(band), peak[band], mean[band], floor[band], risen[band], stood)
+            found = self._judge_band(hop, int(band), able, peak[band], mean[band], floor[band], risen[band], stood)
             if found is not None and (best is None or found.margin_db > best.margin_db):
                 best = found
         return best
@@ -324,19 +332,19 @@ class StrikeDetector:
         self,
         hop: int,
         band: int,
+        able: NDArray[np.bool_],
         peak: NDArray[np.float64],
         mean: NDArray[np.float64],
         floor: NDArray[np.float64],
         risen: NDArray[np.float64],
         stood: NDArray[np.float64],
     ) -> Decision | None:
-        """All else (pads,): the energy of the last hops in this band, its floor, and what there was before."""
+        """All else (pads,): able to be struck; energy of the last hops in this band, its floor, what was before."""
         s, watch = self.settings, self._watch
         at = hop - self._base + 1
         above = mean / floor
         margins = (_db(np.stack((peak / floor, above, peak / risen, peak / stood))) - self._thresholds_db).min(axis=0)
-        passed = (margins > 0) & ~watch.deaf
-        passed[self._struck_pads :] = False
+        passed = (margins > 0) & able
         if not passed.any():
             return None
         # the pad that stands highest over its floor, unless that one only felt its louder neighbour
@@ -353,7 +361,7 @@ class StrikeDetector:
             return None
         struck.sort(key=lambda j: (starts[j], -above[j]))
         sure = margin >= s.sure_db and (len(struck) == 1 or starts[struck[1]] - starts[struck[0]] >= 2)
-        if watch.noisy[struck].any() or (watch.deaf.any() and lead < DEAF_DB):
+        if watch.doubtful(struck) or (watch.unheard and lead < DOUBT_DB):
             sure = False
         onsets = tuple(self._origin + max(0, starts[j] * self._hop - LOOK_AHEAD) for j in struck)
         return Decision(tuple(j + 1 for j in struck), onsets, self._origin + (hop + 1) * self._hop, margin, sure)

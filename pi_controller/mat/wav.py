@@ -12,13 +12,13 @@ import struct
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
-from scipy import signal as scipy_signal  # pyright: ignore[reportMissingTypeStubs]
 
 from pi_controller.arguments import Parser
 from pi_controller.errors import UsageError
+from pi_controller.mat.recursive_filter import RecursiveFilter, butterworth
 from pi_controller.mat.strike_faults import swapped
 from pi_controller.mat.strike_filter import LoneJumps
 from pi_controller.mat.strike_settings import SENSORS
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from pi_controller.mat.strike_settings import StrikeSettings
     from pi_controller.mat.strikes import Decision
 
-signal: Any = scipy_signal  # it has no types
 PCM, FLOAT, EXTENSIBLE = 1, 3, 0xFFFE
 KINDS = {(PCM, 1), (PCM, 2), (PCM, 3), (PCM, 4), (FLOAT, 4), (FLOAT, 8)}  # and bytes a sample
 HIGHEST_HZ = 8500  # above this the recording is brought down by a whole factor
@@ -152,18 +151,18 @@ class Slower:
         self.factor = max(1, math.ceil(rate / HIGHEST_HZ))
         self.rate = rate / self.factor
         self._jumps = LoneJumps(channels, still)
-        self._sections = signal.butter(6, 0.4 * self.rate, fs=rate, output="sos") if self.factor > 1 else None
-        self._state = np.zeros((3, channels, 2))
+        low_pass = butterworth(6, 0.4 * self.rate, "lowpass", rate) if self.factor > 1 else None
+        self._filter = None if low_pass is None else RecursiveFilter([low_pass], channels)
         self._sum = np.zeros((channels, 1))
         self._phase = 0
 
     def feed(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """`x` (n, channels); what is kept of it, same unit. A kept sample knows no later one."""
-        if self._sections is None or not len(x):
+        if self._filter is None or not len(x):
             return x
         level = self._sum + np.cumsum(self._jumps.feed(np.ascontiguousarray(x.T)), axis=1)
         self._sum = level[:, -1:]
-        y, self._state = signal.sosfilt(self._sections, level, axis=-1, zi=self._state)
+        (y,) = self._filter.feed(level)
         first = (self.factor - 1 - self._phase) % self.factor
         self._phase = (self._phase + len(x)) % self.factor
         return y[:, first :: self.factor].T

@@ -1,5 +1,6 @@
 """The doctor listens to the simulated mat with the real firmware files: every fault is found, and named alone."""
 
+import numpy as np
 import pytest
 
 from pi_controller.calibration.senses import magnetometer_name
@@ -7,6 +8,7 @@ from pi_controller.doctor import link
 from pi_controller.doctor.ears import LISTEN_S, Ears
 from pi_controller.doctor.verb import simulated
 from pi_controller.errors import UsageError
+from pi_controller.link.messages import LinkUp, Piezo
 from pi_controller.mat.strike_settings import StrikeSettings
 from pi_controller.sim.conditions import Conditions
 from pi_controller.sim.faulty import KINDS, Fault, parse
@@ -53,6 +55,19 @@ def test_a_broken_sensor_is_named_and_no_other(fault, name, word):
     assert list(lines) == [name]
     assert word in lines[name].found
     assert lines[name].todo
+
+
+@pytest.mark.parametrize("tapped", [False, True])
+def test_discs_so_quiet_that_they_rest_on_one_count_are_no_fault(tapped):
+    ears, x = Ears(StrikeSettings()), np.zeros((20000, 4), np.int16)
+    if tapped:
+        go = np.arange(400)
+        x[8000:8400, 1] = 900 * np.exp(-go / 50) * np.sin(0.8 * go)
+    ears.take([LinkUp(0.0, "1", "1.0", 1, "power", 4)])
+    ears.take(Piezo(i / 4000, i, 4000.0, x[i : i + 32]) for i in range(0, len(x), 32))
+    found = [line for line in ears.lines() if line.name.startswith("piezo")]
+    assert {line.outcome for line in found} == {"pass"}
+    assert ["tap the pad" in line.found for line in found] == [True, not tapped, True, True]
 
 
 def test_several_faults_are_all_named():

@@ -136,6 +136,116 @@ def test_a_mat_so_quiet_that_it_rests_on_one_count_has_no_fault():
     assert [d.pads for d in found if d.onset_index > 9 * RATE] == [(3,)]
 
 
+def quiet(seconds: float, pads: int, seed: int) -> np.ndarray:
+    """A clean converter: the last count flickers for a while, and rests for as long."""
+    rng = np.random.default_rng(seed)
+    x = np.zeros((round(seconds * RATE), pads))
+    for pad in range(pads):
+        at = 0
+        while at < len(x):
+            busy, rest = (round(rng.uniform(0.3, 1.2) * RATE) for _ in range(2))
+            x[at : at + busy, pad] = rng.integers(0, 2, len(x[at : at + busy]))
+            at += busy + rest
+    return x
+
+
+@pytest.mark.parametrize("pads", [1, 2, 4])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_pad_that_rests_on_its_last_count_between_strokes_feels_them_all(pads, seed):
+    x, rng = quiet(64.0, pads, seed), np.random.default_rng(seed + 50)
+    struck = [(2.0 + k + rng.uniform(0, 0.5), int(rng.integers(1, pads + 1))) for k in range(60)]
+    for t, pad in struck:
+        stroke(x, t, pad, rng.uniform(400, 4000))
+    detector = StrikeDetector(RATE, pads)
+    found, named = [], []
+    for i in range(0, len(x), 1000):
+        found += detector.feed_samples(counts(x[i : i + 1000]))
+        named += detector.faults.items()
+    assert [d.pads for d in found] == [(pad,) for _, pad in struck]
+    assert pads == 1 or all(d.sure for d in found)  # a lone pad does not wait until it is
+    assert named == []
+
+
+def test_a_pad_struck_after_minutes_on_one_count_is_felt_beside_noisy_ones_and_named_no_longer():
+    x = noise(12.0)
+    x[:, 1] = 0.0
+    stroke(x, 8.0, 2, 400)
+    stroke(x, 11.0, 2, 400)
+    x[:, 1] = np.trunc(x[:, 1])  # no echo is left of the noise
+    detector = StrikeDetector(RATE, 4)
+    assert detector.feed_samples(counts(x[: round(7 * RATE)])) == []
+    assert detector.faults == {2: "silent"}
+    found = detector.feed_samples(counts(x[round(7 * RATE) : round(8.1 * RATE)]))
+    assert [(d.pads, d.sure) for d in found] == [((2,), False)]  # it may be a plug pushed in
+    assert detector.faults == {}
+    found = detector.feed_samples(counts(x[round(8.1 * RATE) :]))
+    assert [(d.pads, d.sure) for d in found] == [((2,), True)]
+    assert detector.faults == {}
+
+
+def test_a_pad_that_proved_alive_is_named_when_it_moves_without_a_pause_for_a_minute_and_then_is_cut():
+    x = noise(75.0)
+    x[: round(3 * RATE), 1] = 0.0
+    x[round(70 * RATE) :, 1] = 0.0
+    stroke(x, 3.0, 2, 400)
+    detector = StrikeDetector(RATE, 4)
+    found = detector.feed_samples(counts(x))
+    assert [d.pads for d in found] == [(2,)]
+    assert detector.faults == {2: "silent"}
+
+
+@pytest.mark.parametrize("rms", [0.1, 0.4, 1.2, 4.0])
+@pytest.mark.parametrize("dead_s", [3.0, 20.0])
+def test_a_dead_channel_that_wakes_like_its_neighbours_makes_no_strike(rms, dead_s):
+    for seed in range(6):
+        x = counts(noise(dead_s + 2, rms=rms, seed=seed))
+        x[: round(dead_s * RATE) + 13 * seed, 2] = 0
+        assert StrikeDetector(RATE, 4).feed_samples(x) == []
+
+
+@pytest.mark.parametrize("pads", [1, 4])
+@pytest.mark.parametrize("rms", [0.1, 1.2])
+@pytest.mark.parametrize("stay_s", [0.03, 0.1, 0.4, 3.0])
+@pytest.mark.parametrize("back_ms", [0.5, 2.0, 8.0, 30.0])
+def test_coming_back_from_the_rail_is_no_strike_and_a_stroke_after_it_is(pads, rms, stay_s, back_ms):
+    x = noise(stay_s + 5.0, pads, rms)
+    go = np.arange(len(x)) / RATE - 2.0
+    away = np.exp(-np.clip(go - stay_s, 0, None) / (back_ms / 1000))
+    x[:, 0] += np.where(go < -0.2, 0.0, np.where(go < 0, (go + 0.2) / 0.2, away)) * 3000
+    x[(go >= 0) & (go < stay_s), 0] = 3000
+    stroke(x, 2.0 + stay_s + 1.5, 1, 400)
+    found = StrikeDetector(RATE, pads).feed_samples(counts(x))
+    assert [d.pads for d in found if d.onset_index > (2.0 + stay_s / 2) * RATE] == [(1,)]
+    assert found[-1].onset_index > (3.4 + stay_s) * RATE
+
+
+def test_a_stroke_soon_after_a_hand_has_rubbed_a_quiet_pad_is_felt():
+    x = quiet(8.0, 4, 4)
+    go = np.arange(len(x)) / RATE
+    x[:, 1] += 3.0 * ((go > 2) & (go < 5)) * np.random.default_rng(3).normal(size=len(x))
+    x[round(5 * RATE) :, 1] = 0
+    stroke(x, 6.0, 2, 300)
+    found = StrikeDetector(RATE, 4).feed_samples(counts(x))
+    assert [d.pads for d in found if d.onset_index > 5 * RATE] == [(2,)]
+
+
+def test_a_channel_at_its_rail_is_named_at_the_same_sample_however_the_stream_is_cut():
+    x = counts(noise(4.0))
+    x[4000:9000, 1] = 2047
+    x[9001:12000, 1] = 2047  # for one sample it was away
+    looks = [512 * k for k in range(1, 30)]
+
+    def named(cuts: list[int]) -> list:
+        detector, told = StrikeDetector(RATE, 4), []
+        for part, end in zip(np.split(x, cuts), [*cuts, len(x)], strict=True):
+            detector.feed_samples(part)
+            if end in looks:
+                told.append(detector.faults)
+        return told
+
+    assert named(looks) == named(sorted({*looks, *range(7, len(x), 13)}))
+
+
 def test_faults_are_the_same_however_the_stream_is_cut():
     x = counts(noise(8.0))
     x[9000:11000, 0] = 5

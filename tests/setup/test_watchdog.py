@@ -207,7 +207,7 @@ def test_the_daemon_tells_systemd_how_it_is_from_start_to_end(manager, tmp_path)
 
 def test_nothing_the_table_needs_makes_memory_that_is_written_and_executed():
     code = (
-        "import mmap, sys, numpy, scipy.signal, scipy.optimize, scipy.sparse.linalg, ctypes\n"
+        "import mmap, sys, numpy, scipy.optimize, scipy.sparse.linalg, ctypes\n"
         "ctypes.CFUNCTYPE(ctypes.c_int)(lambda: 3)()\n"
         "assert scipy.optimize.linprog([1, 1], A_ub=[[-1, -1]], b_ub=[-1]).status == 0\n"
         "try:\n"
