@@ -54,13 +54,13 @@ class Sampler:
         self._ok = 0
         self._next_magnet = 0
         self._next_health = 0
-        self._piezos = Piezos(board.BLOCK, self._tell)
+        self._piezos = Piezos(board.BLOCK, self._add_event)
         self._strips = Silence(1, self._touch_told)
         self._magnets = Silence(wire.MAGNETS, self._magnet_told)
         self._bus_stuck = False
-        self._tell(wire.STARTED, board.boot_reason, board.early)
+        self._add_event(wire.STARTED, board.boot_reason, board.early)
         if board.boot_reason == 1 and board.early >= EARLY_STARTS:
-            self._tell(wire.BROWN_OUT, 0, board.early)
+            self._add_event(wire.BROWN_OUT, 0, board.early)
         self._testing = True
         self._test(now)
         self._light()
@@ -80,7 +80,7 @@ class Sampler:
                 self._hear(kind, payload, now)
         if self.running and now - self._heard_us > SILENCE_US:
             self._fell_silent = True
-            self._tell(wire.HOST_SILENT, 0, (now - self._heard_us) // 1000)
+            self._add_event(wire.HOST_SILENT, 0, (now - self._heard_us) // 1000)
             self._ears.restart()
             self._stop()
         running = self.running
@@ -118,7 +118,7 @@ class Sampler:
         self.board.write(wire.seal(body, self._number))
         self._number = self._number + 1 & 0xFFFF
 
-    def _tell(self, kind, part=0, value=0):
+    def _add_event(self, kind, part=0, value=0):
         self.events.add(self._now, kind, part, value)
         self._light()  # whatever it shows comes with an event
 
@@ -146,7 +146,7 @@ class Sampler:
                 return
             if self._fell_silent:
                 self._fell_silent = False
-                self._tell(wire.HOST_BACK, 0, silent_us // 1000)
+                self._add_event(wire.HOST_BACK, 0, silent_us // 1000)
             self.events.begin(now)
             if not self.running:
                 self._start(now)
@@ -245,14 +245,14 @@ class Sampler:
         if took > LATE_US:
             self._late_us = max(self._late_us, took)
         if now >= self._late_again:
-            self._tell(wire.LATE, 0, self._late_us)
+            self._add_event(wire.LATE, 0, self._late_us)
             self._late_us = 0
             self._late_again = now + LATE_EACH_US
 
     def _watch(self, now):
         board = self.board
         if board.overflows != self._lost and now >= self._lost_again:
-            self._tell(wire.LOST, 0, board.overflows - self._lost)
+            self._add_event(wire.LOST, 0, board.overflows - self._lost)
             self._lost = board.overflows
             self._lost_again = now + LOST_EACH_US
         while board.news:
@@ -260,10 +260,10 @@ class Sampler:
             stuck = kind == wire.BUS_STUCK
             if stuck != self._bus_stuck:  # a bus that stays stuck is found so again and again
                 self._bus_stuck = stuck
-                self._tell(kind, 0, value)
+                self._add_event(kind, 0, value)
         if self._testing and now >= self._tested_at:
             self._testing = False
-            self._tell(wire.TESTED, self._piezos.good | self._strips.good << wire.PADS, self._magnets.good)
+            self._add_event(wire.TESTED, self._piezos.good | self._strips.good << wire.PADS, self._magnets.good)
 
     def _test(self, now):
         self._testing = True
@@ -273,10 +273,10 @@ class Sampler:
         self._magnets.begin(now)
 
     def _touch_told(self, back, _, us):
-        self._tell(wire.TOUCH_BACK if back else wire.TOUCH_SILENT, 0, us // 1000)
+        self._add_event(wire.TOUCH_BACK if back else wire.TOUCH_SILENT, 0, us // 1000)
 
     def _magnet_told(self, back, i, us):
-        self._tell(wire.MAGNET_BACK if back else wire.MAGNET_SILENT, i + 1, us // 1000)
+        self._add_event(wire.MAGNET_BACK if back else wire.MAGNET_SILENT, i + 1, us // 1000)
 
     def _light(self):
         # the lamp is seen by all, and a magnetometer's fault could tell of a bead: it is not shown

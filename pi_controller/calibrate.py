@@ -62,8 +62,8 @@ class Source(Protocol):
 class Mat:
     """A real mat on the wall's clock."""
 
-    def __init__(self, listener: MatSource, clock: Callable[[], float] = time.monotonic) -> None:
-        self._listener = listener
+    def __init__(self, connection: MatSource, clock: Callable[[], float] = time.monotonic) -> None:
+        self._listener = connection
         self._clock = clock
         self.t = clock()
 
@@ -147,10 +147,10 @@ def _may(settings: Settings, section: str) -> None:
 def _source(settings: Settings, faults: Sequence[Fault], stack: ExitStack, *, sim: bool) -> Mat | SimulatedMat:
     if sim:
         return SimulatedMat(stack.enter_context(SimListening(SIM_SEED, Conditions.quiet(), faults)))
-    listener = listening(board(settings))
-    assert listener is not None
-    stack.callback(listener.close)
-    return Mat(listener)
+    connection = listening(board(settings))
+    assert connection is not None
+    stack.callback(connection.close)
+    return Mat(connection)
 
 
 def _keep(walk: Walk, folder: Path, name: str) -> None:

@@ -34,11 +34,11 @@ VERBS: dict[str, tuple[str, str]] = {
     "record": ("pi_controller.table.record", "write a game as an open text file, or check one"),
     "export": ("pi_controller.table.export", "write a game out: record, score sheet, a sheet to print and sign"),
     "verify": ("pi_controller.table.verify", "check that a journal is whole and is what was written"),
-    "salvage": ("pi_controller.table.salvage", "write a new journal from what can be read of a damaged one"),
+    "recover": ("pi_controller.table.recover", "write a new journal from what can be read of a damaged one"),
     "strikes": ("pi_controller.mat.wav", "find the strikes in a WAV file, each channel a pad"),
     "check-settings": ("pi_controller.table.check_settings", "check a settings file, or print a commented example"),
 }
-_FORMER = {"odds": "chances"}
+_FORMER = {"odds": "chances", "salvage": "recover"}
 """Verbs under the names they once had; the help does not list them."""
 
 

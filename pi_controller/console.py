@@ -6,10 +6,11 @@ sensors off the drums                   clock stop                   protest B h
 close A no_show called three times        new [swapped]
 set long.A=8 middle=8; a stick had rolled away
 
-Any game takes its actions as its record writes them (`pi_controller.record.forms`): `guess left inside`, `throw 3`. A
-throw takes one touch a piece: the first letter of each piece that shows red (bageswin: w f k b), of each moon and each
-white (plum stones: m w), the number of marked faces (patol), or 0 for none. A guess whose bones the mat has read needs
-no more than its signal: `guess left`. `set` says what is otherwise than the table has it, under the score sheet's keys.
+Any game takes its actions as its record writes them (`pi_controller.record.notation`): `guess left inside`, `throw 3`.
+A throw takes one touch a piece: the first letter of each piece that shows red (bageswin: w f k b), of each moon and
+each white (plum stones: m w), the number of marked faces (patol), or 0 for none. A guess whose bones the mat has read
+needs no more than its signal: `guess left`. `set` says what is otherwise than the table has it, under the score sheet's
+keys.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from pi_controller.games.bageswin import PIECES
 from pi_controller.games.base import IllegalActionError, InvalidActionError
 from pi_controller.games.restoring import changed
 from pi_controller.games.wording import nearest, printable
-from pi_controller.record.forms import FORMS, said, spoken
 from pi_controller.record.model import RecordError
+from pi_controller.record.notation import FORMS, parse_action, spoken
 from pi_controller.record.values import scan
 from pi_controller.referee.judge import (
     ClosedBy,
@@ -93,11 +94,11 @@ def understand(line: str, t: float, game: Game[Any], sheet: Mapping[str, Json] |
         case ["undo", *reason]:
             return JudgeUndo(t, " ".join(reason))
         case ["replace", *words] if words:
-            return JudgeReplace(t, _said(line.split(maxsplit=1)[1], game))
+            return JudgeReplace(t, _parse_action(line.split(maxsplit=1)[1], game))
         case ["set", *words] if words:
             return _set(line, t, game, sheet)
         case words:
-            return _of_table(words, t) or JudgeAction(t, _said(line, game))
+            return _of_table(words, t) or JudgeAction(t, _parse_action(line, game))
 
 
 def _set(line: str, t: float, game: Game[Any], sheet: Mapping[str, Json] | None) -> JudgeSet:
@@ -143,7 +144,7 @@ def _closed(words: list[str], t: float) -> JudgeClose | None:
     return None
 
 
-def say(table: Table, line: str, t: float, language: str = "en") -> str:
+def run_line(table: Table, line: str, t: float, language: str = "en") -> str:
     """Let the judge say `line` to the table at `t`; return what to print, the words called explained in `language`."""
     if not line.strip():
         return ""
@@ -173,7 +174,7 @@ def help_now(table: Table) -> str:
     return f"Now the judge can type, for example: {' | '.join(_lines(table.game, now))}\n{_OTHER_WORDS}"
 
 
-def _said(line: str, game: Game[Any]) -> dict[str, Json]:
+def _parse_action(line: str, game: Game[Any]) -> dict[str, Json]:
     """Return the action of `game` that `line` says; raises `UsageError`."""
     return _short(game.name, line.split()) or _action(line, game)
 
@@ -208,7 +209,7 @@ def _thrown(game: str, pieces: str) -> dict[str, Json] | None:
 def _action(line: str, game: Game[Any]) -> dict[str, Json]:
     """Return the action that `line` says in the record's form; raises `UsageError`."""
     try:
-        action = said(game.name, scan(line)[0])
+        action = parse_action(game.name, scan(line)[0])
         with suppress(IllegalActionError):  # an action, only not the first of a game
             game.play(game.opening(), action)
     except (RecordError, InvalidActionError) as error:
@@ -237,10 +238,12 @@ def _seen(game: Game[Any]) -> dict[str, list[dict[str, Json]]]:
 
 def _examples(game: Game[Any]) -> list[str]:
     """Return lines of `game`, one or two for each of its words."""
-    return [line for actions in _seen(game).values() if actions for line in _telling(_lines(game, actions))]
+    return [
+        line for actions in _seen(game).values() if actions for line in _shortest_and_longest(_lines(game, actions))
+    ]
 
 
-def _telling(lines: list[str]) -> dict[str, None]:
+def _shortest_and_longest(lines: list[str]) -> dict[str, None]:
     """Return the first of `lines`, and the longest, which leaves the least out."""
     return dict.fromkeys((lines[0], max(lines, key=len)))
 

@@ -14,10 +14,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 from pi_controller.drivers.ports import StripError
-from pi_controller.ground import Ground
 from pi_controller.link.messages import BoardEvent, Piezo, Touch
 from pi_controller.link.source import listening
 from pi_controller.mat.events import Button
+from pi_controller.mats import Mats
 from pi_controller.show.lights import frame
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pi_controller.link.messages import Message
     from pi_controller.link.source import Source, Waits
     from pi_controller.mat.events import MatEvent
-    from pi_controller.mat.feel import Feel
+    from pi_controller.mat.sensors import MatSensors
     from pi_controller.table.table import Table
     from pi_controller.table.view import View
 
@@ -47,19 +47,19 @@ class Observer(Protocol):
     `armed` is whether the mat's strikes count.
     """
 
-    def took(self, t: float, messages: Sequence[Message], armed: bool) -> None:
+    def on_messages(self, t: float, messages: Sequence[Message], armed: bool) -> None:
         """Messages of the link are about to be felt, in the step at `t`."""
         ...
 
-    def told(self, events: Sequence[MatEvent], armed: bool) -> None:
+    def on_events(self, events: Sequence[MatEvent], armed: bool) -> None:
         """The mat events they gave, as the mat felt them, were told to the table as the hiders see them."""
         ...
 
-    def pressed(self, t: float, press: Button) -> None:
+    def on_press(self, t: float, press: Button) -> None:
         """A press is about to be passed on to the table, in the step at `t`."""
         ...
 
-    def stepped(self, t: float, table: Table, armed: bool) -> None:
+    def on_step(self, t: float, table: Table, armed: bool) -> None:
         """The step at `t` is over, and shown."""
         ...
 
@@ -75,19 +75,19 @@ class Daemon:
     def __init__(
         self,
         table: Table,
-        feel: Feel,
+        mat_sensors: MatSensors,
         open_port: Source | Callable[[], Port] | None,
         buttons: Buttons | None = None,
         strip: Strip | None = None,
         publish: Callable[[View], None] | None = None,
         observers: Sequence[Observer] = (),
-        second: tuple[Feel, Source | Callable[[], Port] | None] | None = None,
+        second: tuple[MatSensors, Source | Callable[[], Port] | None] | None = None,
     ) -> None:
         self.table = table
-        mats = [(feel, open_port), *filter(None, (second,))]
+        mats = [(mat_sensors, open_port), *filter(None, (second,))]
         self.listeners = [listening(opens) for _, opens in mats]
         self.observers = list(observers)
-        self._ground = Ground(table, [felt for felt, _ in mats])
+        self._mats = Mats(table, [felt for felt, _ in mats])
         self._buttons = buttons
         self._strip = strip
         self._publish = publish
@@ -101,32 +101,34 @@ class Daemon:
             buttons.listen(self._pressed)
 
     @property
-    def listener(self) -> Source | None:
+    def connection(self) -> Source | None:
         """Who listens to the board of the mat before the hiders."""
-        return self.listeners[self._ground.faced]
+        return self.listeners[self._mats.faced]
 
     @property
     def port(self) -> Waits | None:
         """The port of that board, while it is open."""
-        return self.listener.port if self.listener is not None else None
+        return self.connection.port if self.connection is not None else None
 
     @property
     def calm(self) -> bool:
         """Whether what the boards say may wait a moment: no stroke is due, and no board is about to tell its time."""
-        return not self.table.listens and not any(one.session.pinging for one in self.listeners if one is not None)
+        return not self.table.strike_reporting and not any(
+            one.session.pinging for one in self.listeners if one is not None
+        )
 
     @property
     def sent(self) -> int:
         """Bytes sent to the boards so far."""
-        return sum(listener.sent for listener in self.listeners if listener is not None)
+        return sum(connection.sent for connection in self.listeners if connection is not None)
 
     def step(self, t: float, at_least: int = 0) -> None:
         """Take in what waits (in lock step, `at_least` bytes), let time pass to `t`, show what changed."""
         self._now = t
-        self._ground.look_round(t)
-        for mat, listener in enumerate(self.listeners):
-            if listener is not None:
-                self._take(listener.step(t, at_least), mat)
+        self._mats.look_round(t)
+        for mat, connection in enumerate(self.listeners):
+            if connection is not None:
+                self._take(connection.step(t, at_least), mat)
         if self._buttons is not None:
             self._buttons.tick(t)
         self._pass_on_presses()
@@ -136,17 +138,17 @@ class Daemon:
         elif t >= self._retry_at:
             self._retry_at = t + AGAIN_S
             self.table.retry(t)
-        self._ground.look_round(t)
+        self._mats.look_round(t)
         self._show(t)
         self.table.tend(t)
         for observer in self.observers:
-            observer.stepped(t, self.table, self.table.listens)
+            observer.on_step(t, self.table, self.table.strike_reporting)
 
     def close(self) -> None:
         """Say goodbye to the board; give back the port, the pins and the strip. The journal belongs to the table."""
-        for listener in self.listeners:
-            if listener is not None:
-                listener.close()
+        for connection in self.listeners:
+            if connection is not None:
+                connection.close()
         if self._buttons is not None:
             self._buttons.close()
         if self._strip is not None:
@@ -166,10 +168,10 @@ class Daemon:
                 which = f"mat {'AB'[mat]}: " if len(self.listeners) > 1 else ""
                 log.log(logging.INFO if message.good else logging.WARNING, "%s%s", which, message.line)
         for observer in self.observers:
-            observer.took(self._now, messages, self.table.listens)
-        events = self._ground.feed(messages, mat)
+            observer.on_messages(self._now, messages, self.table.strike_reporting)
+        events = self._mats.feed(messages, mat)
         for observer in self.observers:
-            observer.told(events, self.table.listens)
+            observer.on_events(events, self.table.strike_reporting)
 
     def _pressed(self, name: str, t: float) -> None:
         self._presses.append(Button(t=t, name=name))
@@ -180,12 +182,12 @@ class Daemon:
         A button is quicker than the mat: until the touch strips have told of the moment of the press, a hand that
         was there may not be known, and a board that has just died not missed.
         """
-        up = self.listener is not None and self.listener.session.up
-        felt = self._felt[self._ground.faced]
+        up = self.connection is not None and self.connection.session.up
+        felt = self._felt[self._mats.faced]
         while self._presses and (not up or felt >= self._presses[0].t):
             press = self._presses.pop(0)
             for observer in self.observers:
-                observer.pressed(self._now, press)
+                observer.on_press(self._now, press)
             self.table.mat_event(press)
 
     def _show(self, t: float) -> None:

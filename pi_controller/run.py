@@ -23,7 +23,7 @@ from rich.console import Console
 from pi_controller import logging_setup
 from pi_controller.arguments import Parser
 from pi_controller.calibration.profile import load as read_profile
-from pi_controller.console import help_for, say
+from pi_controller.console import help_for, run_line
 from pi_controller.daemon import FRAME_S, Daemon
 from pi_controller.drivers.notify import Notifier, from_environment
 from pi_controller.drivers.serial_port import SerialPort, find_port
@@ -31,13 +31,13 @@ from pi_controller.drivers.strips import MemoryStrip, NeoPixelStrip
 from pi_controller.errors import MatError
 from pi_controller.games.registry import game
 from pi_controller.link.board_strip import BoardStrip
-from pi_controller.link.listener import Listener
+from pi_controller.link.connection import BoardConnection
 from pi_controller.link.pins import pins_source
 from pi_controller.link.source import listening
 from pi_controller.pinmap import pinmap
 from pi_controller.recording.watching import observers
 from pi_controller.referee.referees import referee_for
-from pi_controller.sensing import feel_for
+from pi_controller.sensing import mat_sensors_for
 from pi_controller.show.i18n import chosen
 from pi_controller.show.terminal import render_text
 from pi_controller.table.backup import Backup
@@ -53,9 +53,9 @@ if TYPE_CHECKING:
     from pi_controller.drivers.ports import Buttons, Port, Strip
     from pi_controller.games.base import Game
     from pi_controller.link.source import Source
-    from pi_controller.mat.feel import Feel
+    from pi_controller.mat.sensors import MatSensors
     from pi_controller.show.chances_bar import ChancesBar
-    from pi_controller.table.desk import Desk
+    from pi_controller.table.command_queue import CommandQueue
     from pi_controller.table.view import View
     from pi_controller.web.server import WebServer
 
@@ -116,7 +116,7 @@ def main(argv: Sequence[str]) -> int:
         table = open_table(settings, opened_at)
         stack.callback(table.journal.close)
         bar = chances_bar(settings, table.game)
-        publish, server, desk = _web(settings, table, bar, clock, stack)
+        publish, server, command_queue = _web(settings, table, bar, clock, stack)
         if server is not None:
             server.start()
             stack.callback(server.stop)
@@ -126,7 +126,7 @@ def main(argv: Sequence[str]) -> int:
         source, strip = lights(settings, board(settings, clock))
         daemon = Daemon(
             table,
-            feel(settings, profile),
+            mat_sensors(settings, profile),
             source,
             _buttons(settings, clock),
             strip,
@@ -137,7 +137,7 @@ def main(argv: Sequence[str]) -> int:
         daemon.observers += [*observers(settings, table, opened_at, stack), *backup(settings, stack)]
         lines = _console(table) if sys.stdin.isatty() else queue.SimpleQueue[str]()
         settle()
-        drive(daemon, clock, lines, stop, bar, service, desk, settings.web.language)
+        drive(daemon, clock, lines, stop, bar, service, command_queue, settings.web.language)
     return 0
 
 
@@ -177,17 +177,17 @@ def profiled(settings: Settings, folder: Path) -> tuple[Settings, Profile | None
     return settings.model_copy(update={"strikes": strikes}), profile
 
 
-def before_b(settings: Settings, folder: Path) -> tuple[Feel, Source | Callable[[], Port] | None] | None:
+def before_b(settings: Settings, folder: Path) -> tuple[MatSensors, Source | Callable[[], Port] | None] | None:
     """Return the feel and the board of the mat before B, where each team has one. Raises `ProfileError`."""
     if settings.mat.seats != "each":
         return None
     settings, profile = profiled(settings.before_b, folder)
-    return feel(settings, profile), board(settings)
+    return mat_sensors(settings, profile), board(settings)
 
 
-def feel(settings: Settings, profile: Profile | None = None) -> Feel:
+def mat_sensors(settings: Settings, profile: Profile | None = None) -> MatSensors:
     """Return the feel of the mat as `settings` want it."""
-    return feel_for(settings.game.name, settings.strikes.detector(), profile)
+    return mat_sensors_for(settings.game.name, settings.strikes.detector(), profile)
 
 
 def backup(settings: Settings, stack: ExitStack) -> list[Backup]:
@@ -218,10 +218,10 @@ def lights(
     """Return `source` and the light strip, which may hang on the board that the source listens to."""
     if settings.strips.kind != "board":
         return source, _strip(settings)
-    listener, wanted = listening(source), settings.strips
-    if not isinstance(listener, Listener):
-        return listener, None
-    return listener, BoardStrip(pinmap().lights.count, listener.session, wanted.brightness, wanted.current_cap_ma)
+    connection, wanted = listening(source), settings.strips
+    if not isinstance(connection, BoardConnection):
+        return connection, None
+    return connection, BoardStrip(pinmap().lights.count, connection.session, wanted.brightness, wanted.current_cap_ma)
 
 
 def _strip(settings: Settings) -> Strip | None:
@@ -257,7 +257,7 @@ def chances_bar(settings: Settings, rules: Game[Any]) -> ChancesBar | None:
 
 def _web(
     settings: Settings, table: Table, bar: ChancesBar | None, clock: Callable[[], float], stack: ExitStack
-) -> tuple[Callable[[View], None] | None, WebServer | None, Desk | None]:
+) -> tuple[Callable[[View], None] | None, WebServer | None, CommandQueue | None]:
     if not settings.web.enabled:
         return None, None, None
     from pi_controller.web.address import Pages, serves_others  # noqa: PLC0415 - a table without pages needs no server
@@ -267,13 +267,13 @@ def _web(
     web = settings.web
     feed = Feed(bar.of if bar else None, clock=clock)
     feed.publish(table.view)
-    desk, more = None, []
+    command_queue, more = None, []
     if web.judges:
         from pi_controller.web.judging import judging, welcome  # noqa: PLC0415
 
         judges = judging(settings, table, feed, clock)
         stack.callback(judges.people.close)
-        desk, more = judges.desk, judges.routes
+        command_queue, more = judges.command_queue, judges.routes
         if said := welcome(judges, shows=sys.stdout.isatty()):
             print(said, flush=True)
     pages = Pages(web.address, web.event, settings.table.name, web.words, serves_others(web.host))
@@ -287,7 +287,7 @@ def _web(
         more=more,
         pages=pages,
     )
-    return feed.publish, server, desk
+    return feed.publish, server, command_queue
 
 
 def _invite(server: WebServer) -> None:
@@ -336,7 +336,7 @@ def drive(
     stop: Stop,
     bar: ChancesBar | None,
     service: Notifier,
-    desk: Desk | None = None,
+    command_queue: CommandQueue | None = None,
     language: str = "en",
 ) -> None:
     """Step the table until `stop` is wanted. Only a step that came to its end feeds the `service`'s watchdog."""
@@ -347,10 +347,10 @@ def drive(
             service.ready()
             service.feed(t)
             service.status(state := condition(daemon))
-            if desk is not None:
-                desk.serve(daemon.table, clock(), state)
+            if command_queue is not None:
+                command_queue.serve(daemon.table, clock(), state)
             while not lines.empty():
-                print(say(daemon.table, lines.get(), clock(), language))
+                print(run_line(daemon.table, lines.get(), clock(), language))
             if daemon.table.view is not shown and sys.stdout.isatty():
                 shown = daemon.table.view
                 print(render_text(shown, language=language, chances=bar.of(shown) if bar else None), flush=True)
@@ -368,6 +368,6 @@ def condition(daemon: Daemon) -> str:
     """Return in one line how the table is, for the service's status: nothing of people, and nothing of a hide."""
     if daemon.table.halted is not None:
         return "play is stopped: the journal cannot be written"
-    if daemon.listener is None:
+    if daemon.connection is None:
         return "a table without a board"
-    return "the board is connected" if daemon.listener.session.up else "no board is connected; looking for it"
+    return "the board is connected" if daemon.connection.session.up else "no board is connected; looking for it"

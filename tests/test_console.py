@@ -2,12 +2,13 @@
 
 import pytest
 
-from pi_controller.console import HELP, help_for, say, understand
+from pi_controller.console import HELP, help_for, run_line, understand
 from pi_controller.errors import UsageError
 from pi_controller.games import registry
-from pi_controller.record.course import Course
+from pi_controller.record.playthrough import Playthrough
 from pi_controller.record.reading import read
 from pi_controller.record.writing import write
+from pi_controller.referee.dakota import DakotaReferee
 from pi_controller.referee.history import fold
 from pi_controller.referee.judge import (
     JudgeAction,
@@ -23,7 +24,6 @@ from pi_controller.referee.judge import (
     JudgeSet,
     JudgeUndo,
 )
-from pi_controller.referee.referee import Referee
 from pi_controller.referee.referees import referee_for
 from pi_controller.table.journal import Journal
 from pi_controller.table.record import kept_in
@@ -86,47 +86,47 @@ def test_what_cannot(line):
 def table(tmp_path):
     game = registry.game("dakota", {"points": "1"})
     with Journal(tmp_path / "j.sqlite") as journal:
-        yield Table(journal, game, {"A": "A", "B": "B"}, Referee(game, None, bytes))
+        yield Table(journal, game, {"A": "A", "B": "B"}, DakotaReferee(game, None, bytes))
 
 
 def test_a_game_without_sensors(table):
     lines = ["toss A", *["missed", "missed"] * 6, "missed", "found", "missed"]
     for n, line in enumerate(lines):
-        assert say(table, line, float(n)) == "so it stands", line
+        assert run_line(table, line, float(n)) == "so it stands", line
         if table.view.phase == "over":
             break
     assert table.view.winner == "A"
 
 
 def test_the_judge_says_how_the_table_goes_on(table):
-    assert say(table, "toss A", 1.0) == "so it stands"
-    assert "a reason is needed" not in say(table, "protest B his sleeve", 2.0)
-    assert "play stands until the protest is decided" in say(table, "hidden", 3.0)
-    assert "a reason is needed" in say(table, "ruling denied", 4.0)
-    assert say(table, "ruling denied seen by all", 5.0) == "so it stands"
-    assert say(table, "hidden", 6.0) == "so it stands"
+    assert run_line(table, "toss A", 1.0) == "so it stands"
+    assert "a reason is needed" not in run_line(table, "protest B his sleeve", 2.0)
+    assert "play stands until the protest is decided" in run_line(table, "hidden", 3.0)
+    assert "a reason is needed" in run_line(table, "ruling denied", 4.0)
+    assert run_line(table, "ruling denied seen by all", 5.0) == "so it stands"
+    assert run_line(table, "hidden", 6.0) == "so it stands"
     assert table.view.phase == "hit"
-    assert say(table, "missed 1", 7.0) == "so it stands"
-    assert say(table, "replace found 1", 8.0) == "so it stands"
+    assert run_line(table, "missed 1", 7.0) == "so it stands"
+    assert run_line(table, "replace found 1", 8.0) == "so it stands"
     assert table.view.hider == "B"
-    assert "the clock runs already" in say(table, "clock go", 9.0)
-    assert say(table, "clock stop", 10.0) == say(table, "sensors off", 11.0) == "so it stands"
+    assert "the clock runs already" in run_line(table, "clock go", 9.0)
+    assert run_line(table, "clock stop", 10.0) == run_line(table, "sensors off", 11.0) == "so it stands"
     assert (table.view.sensors, table.view.paused) == (False, 10.0)
 
 
 def test_a_table_is_set_by_what_is_otherwise(table):
-    assert say(table, "toss A", 1.0) == "so it stands"
-    assert say(table, "set long.A=6 middle=14; a stick had rolled away", 2.0) == "so it stands"
+    assert run_line(table, "toss A", 1.0) == "so it stands"
+    assert run_line(table, "set long.A=6 middle=14; a stick had rolled away", 2.0) == "so it stands"
     assert (table.view.long, table.view.middle, table.view.phase) == ({"A": 6, "B": 0}, 14, "hide")
-    assert say(table, "undo", 3.0) == "so it stands"
+    assert run_line(table, "undo", 3.0) == "so it stands"
     assert table.view.long == {"A": 4, "B": 0}
     before = table.view
-    assert "a reason is needed" in say(table, "set long.A=6 middle=14", 4.0)
-    assert "add up to 22, not 20" in say(table, "set long.A=6; why", 5.0)
-    assert "the score sheet has no 'wide.A'" in say(table, "set wide.A=6; why", 6.0)
-    assert "there is no 'all'" in say(table, "set all; why", 7.0)
-    assert "nothing the judge can say" in say(table, "set", 8.0)
-    assert "is no value" in say(table, 'set long="; why', 9.0)
+    assert "a reason is needed" in run_line(table, "set long.A=6 middle=14", 4.0)
+    assert "add up to 22, not 20" in run_line(table, "set long.A=6; why", 5.0)
+    assert "the score sheet has no 'wide.A'" in run_line(table, "set wide.A=6; why", 6.0)
+    assert "there is no 'all'" in run_line(table, "set all; why", 7.0)
+    assert "nothing the judge can say" in run_line(table, "set", 8.0)
+    assert "is no value" in run_line(table, 'set long="; why', 9.0)
     assert table.view is before
 
 
@@ -150,7 +150,7 @@ def test_a_judge_rules_in_every_game(name, line, instead, set_to, tmp_path):
         opening = table.story.state
 
         def stands(line, t):
-            assert say(table, line, t) == "so it stands", line
+            assert run_line(table, line, t) == "so it stands", line
             assert table.story == fold(game, journal.read())
             return table.story.state
 
@@ -161,7 +161,7 @@ def test_a_judge_rules_in_every_game(name, line, instead, set_to, tmp_path):
         assert two == game.play(opening, understand(instead, 0.0, game).action)[0] != one
         assert (stands("protest B he looked", 5.0), table.view.held) == (two, True)
         for refused in (line, "again", "answer play_on"):
-            assert "play stands until the protest is decided" in say(table, refused, 6.0)
+            assert "play stands until the protest is decided" in run_line(table, refused, 6.0)
         assert stands("ruling play_on it is decided later", 7.0) == two
         assert not table.view.held
         three = stands(f"set {set_to}; counted again", 8.0)
@@ -179,7 +179,7 @@ def test_a_judge_rules_in_every_game(name, line, instead, set_to, tmp_path):
     assert "he looked" not in text, "the words of a protest are for the judges"
     record = read(text.encode())
     assert record.faults == []
-    course = Course(game)
+    course = Playthrough(game)
     for move in record.moves():
         course.play(move.action)
     assert course.sheet == sheet
@@ -187,9 +187,9 @@ def test_a_judge_rules_in_every_game(name, line, instead, set_to, tmp_path):
 
 def test_a_refused_line_says_why_and_changes_nothing(table):
     before = table.view
-    assert "toss" in say(table, "found", 1.0)
-    assert "nothing the judge can say" in say(table, "fuond", 1.0)
-    assert say(table, "  ", 1.0) == ""
+    assert "toss" in run_line(table, "found", 1.0)
+    assert "nothing the judge can say" in run_line(table, "fuond", 1.0)
+    assert run_line(table, "  ", 1.0) == ""
     assert table.view is before
 
 
@@ -278,13 +278,13 @@ def test_the_help_has_every_word_and_every_line_of_it_can_be_typed(name, words):
 
 
 def test_the_help_of_the_mats_own_game(table):
-    assert help_for(DAKOTA) == say(table, "help", 1.0) == HELP
-    words = say(table, "help words", 1.0)
+    assert help_for(DAKOTA) == run_line(table, "help", 1.0) == HELP
+    words = run_line(table, "help words", 1.0)
     assert "Paguga (pa-goo-ga, the goo long and guttural): The bead was found on the second hit." in words
     assert "Grady Renville" in words.splitlines()[-1]
 
 
 def test_bytes_that_are_no_text_do_not_stop_the_table(table):
-    assert say(table, "toss A", 1.0) == "so it stands"
-    assert say(table, "undo \udcff it was B", 2.0) == "so it stands"  # how Python reads a lone byte FF
+    assert run_line(table, "toss A", 1.0) == "so it stands"
+    assert run_line(table, "undo \udcff it was B", 2.0) == "so it stands"  # how Python reads a lone byte FF
     assert table.view.note == "? it was B"

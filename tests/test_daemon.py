@@ -10,10 +10,10 @@ from pi_controller.drivers.strips import MemoryStrip
 from pi_controller.errors import JournalError, PortError
 from pi_controller.games import registry
 from pi_controller.link.messages import LinkDown, LinkUp, Piezo, Touch
-from pi_controller.mat.feel import Feel
+from pi_controller.mat.sensors import MatSensors
 from pi_controller.pinmap import pinmap
+from pi_controller.referee.dakota import DakotaReferee
 from pi_controller.referee.facts import LinkSeen
-from pi_controller.referee.referee import Referee
 from pi_controller.table.journal import Journal
 from pi_controller.table.table import Table
 
@@ -52,7 +52,7 @@ class Cable:
 def table(tmp_path):
     game = registry.game("dakota")
     with Journal(tmp_path / "j.sqlite") as journal:
-        yield Table(journal, game, {"A": "A", "B": "B"}, Referee(game, None, bytes))
+        yield Table(journal, game, {"A": "A", "B": "B"}, DakotaReferee(game, None, bytes))
 
 
 def links(table):
@@ -62,7 +62,7 @@ def links(table):
 def test_a_board_that_is_not_there_is_said_once_and_looked_for_each_second(table):
     cable = Cable()
     cable.there = False
-    daemon = Daemon(table, Feel(), cable.open)
+    daemon = Daemon(table, MatSensors(), cable.open)
     for n in range(500):
         daemon.step(n * 0.01)
     assert cable.opened == 5
@@ -75,7 +75,7 @@ def test_a_board_that_is_not_there_is_said_once_and_looked_for_each_second(table
 
 def test_a_table_without_a_board_is_played_all_the_same(table):
     buttons = MockButtons()
-    daemon = Daemon(table, Feel(), None, buttons)
+    daemon = Daemon(table, MatSensors(), None, buttons)
     buttons.press("toss_b", 1.0)
     for n in range(200):
         daemon.step(n * 0.01)
@@ -84,7 +84,7 @@ def test_a_table_without_a_board_is_played_all_the_same(table):
 
 def test_a_pulled_cable_is_closed_and_looked_for(table):
     cable = Cable()
-    daemon = Daemon(table, Feel(), cable.open)
+    daemon = Daemon(table, MatSensors(), cable.open)
     daemon.step(0.0)
     daemon._take([LinkUp(0.1, "one", "1.0.0", 1, "power", 4)])
     cable.there = False
@@ -97,11 +97,11 @@ def test_a_pulled_cable_is_closed_and_looked_for(table):
 
 
 def test_a_board_may_wait_a_moment_but_not_with_a_stroke_or_the_time_it_tells(table, monkeypatch):
-    daemon = Daemon(table, Feel(), Cable().open)
+    daemon = Daemon(table, MatSensors(), Cable().open)
     assert daemon.calm
     daemon.step(0.0)  # says HELLO
     assert not daemon.calm
-    monkeypatch.setattr(type(daemon.listener.session), "pinging", False)
+    monkeypatch.setattr(type(daemon.connection.session), "pinging", False)
     assert daemon.calm
     monkeypatch.setattr(type(table), "listens", True)
     assert not daemon.calm
@@ -109,9 +109,9 @@ def test_a_board_may_wait_a_moment_but_not_with_a_stroke_or_the_time_it_tells(ta
 
 def test_a_press_waits_until_the_mat_has_told_of_its_moment(table, monkeypatch):
     buttons = MockButtons()
-    daemon = Daemon(table, Feel(), Cable().open, buttons)
+    daemon = Daemon(table, MatSensors(), Cable().open, buttons)
     daemon.step(0.0)
-    monkeypatch.setattr(type(daemon.listener.session), "up", True)
+    monkeypatch.setattr(type(daemon.connection.session), "up", True)
     daemon._take([LinkUp(0.0, "one", "1.0.0", 1, "power", 4)])
     scan = np.full((4, 3), 700, np.int16)
     buttons.press("toss_a", 1.0)
@@ -125,9 +125,9 @@ def test_a_press_waits_until_the_mat_has_told_of_its_moment(table, monkeypatch):
 
 def test_dead_touch_strips_hold_no_press_back(table, monkeypatch):
     buttons = MockButtons()
-    daemon = Daemon(table, Feel(), Cable().open, buttons)
+    daemon = Daemon(table, MatSensors(), Cable().open, buttons)
     daemon.step(0.0)
-    monkeypatch.setattr(type(daemon.listener.session), "up", True)
+    monkeypatch.setattr(type(daemon.connection.session), "up", True)
     buttons.press("toss_a", 1.0)
     for n, phase in ((1, "toss"), (3, "hide")):
         daemon._take([Piezo(1.0 + n * 0.1, n * 32, 4000.0, np.zeros((32, 4), np.int16))])
@@ -137,13 +137,13 @@ def test_dead_touch_strips_hold_no_press_back(table, monkeypatch):
 
 def test_a_press_is_not_lost_with_the_link(table, monkeypatch):
     buttons = MockButtons()
-    daemon = Daemon(table, Feel(), Cable().open, buttons)
+    daemon = Daemon(table, MatSensors(), Cable().open, buttons)
     daemon.step(0.0)
-    monkeypatch.setattr(type(daemon.listener.session), "up", True)
+    monkeypatch.setattr(type(daemon.connection.session), "up", True)
     buttons.press("toss_a", 1.0)
     daemon.step(1.2)
     assert table.view.phase == "toss"
-    monkeypatch.setattr(type(daemon.listener.session), "up", False)
+    monkeypatch.setattr(type(daemon.connection.session), "up", False)
     daemon._take([LinkDown(2.0, "silent")])
     daemon.step(2.0)
     assert table.view.phase == "hide"
@@ -154,7 +154,7 @@ def test_lights_that_fail_do_not_stop_the_game(table, caplog):
         def show(self, frame):
             raise StripError("the strip is gone", "check its cable")
 
-    daemon = Daemon(table, Feel(), None, strip=Broken(pinmap().lights.count))
+    daemon = Daemon(table, MatSensors(), None, strip=Broken(pinmap().lights.count))
     daemon.step(0.0)
     daemon.step(1.0)
     assert caplog.messages == ["the light strips are off: the strip is gone"]
@@ -167,7 +167,7 @@ def test_a_scene_that_stands_still_is_sent_once(table):
         def show(self, frame):
             frames.append(tuple(frame))
 
-    daemon = Daemon(table, Feel(), None, strip=Counting(pinmap().lights.count))
+    daemon = Daemon(table, MatSensors(), None, strip=Counting(pinmap().lights.count))
     for n in range(300):
         daemon.step(n * 0.02)
     assert len(frames) == 1
@@ -176,7 +176,7 @@ def test_a_scene_that_stands_still_is_sent_once(table):
 def test_every_new_view_is_published_once(table):
     shown = []
     buttons = MockButtons()
-    daemon = Daemon(table, Feel(), None, buttons, publish=shown.append)
+    daemon = Daemon(table, MatSensors(), None, buttons, publish=shown.append)
     for n in range(100):
         daemon.step(n * 0.01)
     buttons.press("toss_a", 1.0)
@@ -187,7 +187,7 @@ def test_every_new_view_is_published_once(table):
 
 def test_a_journal_that_fails_stops_play_and_goes_on_when_it_is_well(table, monkeypatch):
     buttons = MockButtons()
-    daemon = Daemon(table, Feel(), None, buttons)
+    daemon = Daemon(table, MatSensors(), None, buttons)
     daemon.step(0.0)
 
     def full(*_):

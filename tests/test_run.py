@@ -11,7 +11,7 @@ import urllib.request
 
 import pytest
 
-from pi_controller.console import say
+from pi_controller.console import run_line
 from pi_controller.run import open_table
 from pi_controller.sim.mat import SimMat
 from pi_controller.table.settings import Settings
@@ -144,7 +144,7 @@ def test_players_named_by_the_game_are_in_no_team(tmp_path):
     table = open_table(settings, 0.0)
     assert table.view.teams == {"A": "A", "B": "B"}
     assert [horse["player"] for horse in table.view.sheet["horses"]] == ["Kate", "Zoë"]
-    assert say(table, "start Kate north clockwise", 1.0) == "so it stands"
+    assert run_line(table, "start Kate north clockwise", 1.0) == "so it stands"
     table.journal.close()
     again = open_table(settings, 2.0)
     assert again.view.sheet["horses"][0]["river"] == "north"

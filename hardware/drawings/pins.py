@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from geometry import build, pieces
 from gpiozero.pins.pi import PiBoardInfo
 
-from pi_controller.calibration.senses import magnetometer_name
+from pi_controller.calibration.detectors import magnetometer_name
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:

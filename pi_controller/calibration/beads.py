@@ -16,7 +16,7 @@ from pi_controller.pinmap import pinmap
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_controller.calibration.senses import Senses
+    from pi_controller.calibration.detectors import Detectors
     from pi_controller.link.messages import Message
     from pi_controller.mat.events import MatEvent
 
@@ -35,10 +35,10 @@ class BeadStep(PadByPad):
     def __init__(self) -> None:
         super().__init__(pinmap().pads.count)
 
-    def begin(self, senses: Senses, t: float) -> None:
+    def begin(self, detectors: Detectors, t: float) -> None:
         """Start, or start over."""
         self.restart(t)
-        self._senses = senses
+        self._detectors = detectors
         self.moments = [0.0] * self.pads
         self._last: int | None = None
         self._why: tuple[str, str] | None = None
@@ -114,10 +114,10 @@ class BeadStep(PadByPad):
 
     def _moment(self) -> float:
         """Return the strength of the bead that lies there, A m^2."""
-        base = self._senses.beads.baseline
-        if base is None or not self._senses.scans:
+        base = self._detectors.beads.baseline
+        if base is None or not self._detectors.scans:
             return 0.0
-        ut, ok = self._senses.field()
+        ut, ok = self._detectors.field()
         fit = shipped_fitter().fit(ut - base.offsets, ok & base.known, noise=1.0, most=1)
         return float(np.linalg.norm(fit.beads[0].moment)) if fit.beads else 0.0
 

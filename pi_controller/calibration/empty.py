@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pi_controller.calibration.senses import Running, magnetometer_name
+from pi_controller.calibration.detectors import Running, magnetometer_name
 from pi_controller.calibration.view import Bar, Finding
 from pi_controller.link.messages import Field, Piezo, Touch
 from pi_controller.mat.events import Beads, HandIn, Strike
@@ -15,7 +15,7 @@ from pi_controller.pinmap import pinmap
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_controller.calibration.senses import Senses
+    from pi_controller.calibration.detectors import Detectors
     from pi_controller.link.messages import Message
     from pi_controller.mat.events import MatEvent
 
@@ -39,9 +39,9 @@ class EmptyStep:
     title = "The empty mat"
     pad: int | None = None
 
-    def begin(self, senses: Senses, t: float) -> None:
+    def begin(self, detectors: Detectors, t: float) -> None:
         """Start, or start over."""
-        self._senses = senses
+        self._detectors = detectors
         self.over = False
         self.note = ""
         self.found: list[str] = []
@@ -97,8 +97,8 @@ class EmptyStep:
         elif t - self._calm >= (DOUBT_S if self._doubt else CALM_S) and self._magnet is None:
             if not self._asked:
                 self._asked = True
-                self._senses.beads.known_empty()
-            elif self._senses.beads.baseline is not None or not self._heard[2]:
+                self._detectors.beads.known_empty()
+            elif self._detectors.beads.baseline is not None or not self._heard[2]:
                 self._judge()
 
     def ask(self) -> str:
@@ -142,21 +142,21 @@ class EmptyStep:
 
     def _judge(self) -> None:
         """Say what is wrong, or what was found."""
-        senses = self._senses
+        detectors = self._detectors
         self.over, self.note = True, ""
         self._judge_piezo()
-        wrong_strips = {(fault.pad, fault.strip): fault.wrong for fault in senses.hands.faults}
+        wrong_strips = {(fault.pad, fault.strip): fault.wrong for fault in detectors.hands.faults}
         for (pad, strip), noise in np.ndenumerate(self.touch.rms):
             why = wrong_strips.get((pad + 1, strip)) or ("noisy" if noise > NOISY_TOUCH else "")
             if why and self._heard[1]:
                 todo = "check its wire and its plug on the touch board"
-                self.wrong.append(Finding(f"{senses.strip_name(pad + 1, strip)} is {why}", todo))
-        faults = senses.beads.faults
+                self.wrong.append(Finding(f"{detectors.strip_name(pad + 1, strip)} is {why}", todo))
+        faults = detectors.beads.faults
         for number, noise in enumerate(self.field.rms.max(axis=1).tolist()):
             why = faults.get(number) or ("noisy" if noise > NOISY_UT else "")
             if why and self._heard[2]:
                 todo = "check its plug, and its channel on the multiplexer"
-                self.wrong.append(Finding(f"{magnetometer_name(number)} is {_said(why)}", todo))
+                self.wrong.append(Finding(f"{magnetometer_name(number)} is {_reason(why)}", todo))
         for heard, what in zip(self._heard, ("the pads", "the touch strips", "the magnetometers"), strict=True):
             if not heard:
                 self.wrong.append(Finding(f"nothing comes from {what}", "run 'moccasin-mat doctor'"))
@@ -174,14 +174,14 @@ class EmptyStep:
             ]
 
     def _judge_piezo(self) -> None:
-        detector = self._senses.strikes
+        detector = self._detectors.strikes
         faults = {} if detector is None else detector.faults
         for pad, noise in enumerate(self.piezo.rms.tolist(), 1):
             if why := faults.get(pad):
                 todo = (
                     "check its cable and its bias resistors" if why == "at its rail" else "check its cable and its disc"
                 )
-                self.wrong.append(Finding(f"the piezo of pad {pad} is {_said(why)}", todo))
+                self.wrong.append(Finding(f"the piezo of pad {pad} is {_reason(why)}", todo))
             elif noise > NOISY_COUNTS:
                 todo = "check its shield and its ground, and keep chargers away"
                 self.wrong.append(Finding(f"the piezo of pad {pad} is noisy: {noise:.0f} counts", todo))
@@ -191,5 +191,5 @@ class EmptyStep:
             self.wrong.append(Finding(f"strokes are felt where nobody strikes: pad {pads}", todo))
 
 
-def _said(why: str) -> str:
+def _reason(why: str) -> str:
     return "at its rail" if why == "rail" else f"losing samples ({why})" if why == "samples are missing" else why

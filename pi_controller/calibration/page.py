@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from pi_controller.calibration.terminal import BAR_MARKS, MARKS, SAID
 from pi_controller.web.feed import Feed
-from pi_controller.web.guard import HEADERS, Guard
+from pi_controller.web.middleware import HEADERS, RequestFilter
 from pi_controller.web.server import WebServer
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class WalkPage:
 
         return Starlette(
             routes=[Route("/", page), Route("/events", events), Route("/static/{name}", file)],
-            middleware=[Middleware(Guard, hosts=tuple(hosts))],
+            middleware=[Middleware(RequestFilter, hosts=tuple(hosts))],
             exception_handlers={HTTPException: failed, Exception: failed},
         )
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pi_controller.calibration.senses import Senses
+    from pi_controller.calibration.detectors import Detectors
     from pi_controller.link.messages import Message
     from pi_controller.mat.events import MatEvent
 
@@ -40,11 +40,11 @@ class SlideStep(PadByPad):
     def __init__(self) -> None:
         super().__init__(pinmap().pads.count)
 
-    def begin(self, senses: Senses, t: float) -> None:
+    def begin(self, detectors: Detectors, t: float) -> None:
         """Start, or start over."""
         self.restart(t)
-        self._senses = senses
-        shape = (self.pads, senses.strip_count)
+        self._detectors = detectors
+        shape = (self.pads, detectors.strip_count)
         self.rest: NDArray[np.float64] | None = None
         self.noise = np.zeros(shape)
         self.lost = np.zeros(shape)
@@ -131,7 +131,7 @@ class SlideStep(PadByPad):
     @property
     def middle(self) -> NDArray[np.float64]:
         """What the middle strip of each pad lost to the hand, counts."""
-        return self.lost[:, self._senses.strip_count // 2]
+        return self.lost[:, self._detectors.strip_count // 2]
 
     def settings(self) -> HandSettings:
         """Return the thresholds that suit these hands."""
@@ -146,7 +146,7 @@ class SlideStep(PadByPad):
         self.next_pad(t)
 
     def _judge(self, came: HandIn, left: HandOut) -> None:
-        middle = float(self.lost[came.pad - 1, self._senses.strip_count // 2])
+        middle = float(self.lost[came.pad - 1, self._detectors.strip_count // 2])
         if came.side == "hitter":
             self.fail(
                 f"a hand from the hider's side is felt from the hitter's at pad {came.pad}",

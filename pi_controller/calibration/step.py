@@ -9,7 +9,7 @@ from pi_controller.calibration.view import Finding
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_controller.calibration.senses import Senses
+    from pi_controller.calibration.detectors import Detectors
     from pi_controller.calibration.view import Bar, BarState
     from pi_controller.link.messages import Message
     from pi_controller.mat.events import MatEvent
@@ -32,7 +32,7 @@ class Step(Protocol):
     found: list[str]
     wrong: list[Finding]
 
-    def begin(self, senses: Senses, t: float) -> None:
+    def begin(self, detectors: Detectors, t: float) -> None:
         """Start, or start over."""
         ...
 

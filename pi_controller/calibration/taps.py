@@ -14,7 +14,7 @@ from pi_controller.pinmap import pinmap
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_controller.calibration.senses import Senses
+    from pi_controller.calibration.detectors import Detectors
     from pi_controller.link.messages import Message
     from pi_controller.mat.events import MatEvent
 
@@ -38,10 +38,10 @@ class TapStep(PadByPad):
     def __init__(self) -> None:
         super().__init__(pinmap().pads.count)
 
-    def begin(self, senses: Senses, t: float) -> None:
+    def begin(self, detectors: Detectors, t: float) -> None:
         """Start, or start over."""
         self.restart(t)
-        self._senses = senses
+        self._detectors = detectors
         self._felt: list[list[Strike]] = [[] for _ in range(self.pads)]
         self.levels: list[list[float]] = [[] for _ in range(self.pads)]
         self._ringing: Strike | None = None
@@ -86,7 +86,7 @@ class TapStep(PadByPad):
         """Return one bar a pad: how loud it is now, and how many taps it has felt."""
         bars: list[Bar] = []
         for pad in range(1, self.pads + 1):
-            level = self._senses.peak_dbfs(pad, self._now - 0.25)
+            level = self._detectors.peak_dbfs(pad, self._now - 0.25)
             share = min(max(1.0 - level / BOTTOM_DBFS, 0.0), 1.0)
             count = len(self._felt[pad - 1])
             bars.append(Bar(f"pad {pad}", share, f"{level:.0f} dB, {count} of {TAPS} taps", self.states[pad - 1]))
@@ -105,7 +105,7 @@ class TapStep(PadByPad):
     @property
     def threshold_db(self) -> float:
         """The threshold that suits the taps: the weakest passes with some to spare."""
-        usual = self._senses.settings.peak_db
+        usual = self._detectors.settings.peak_db
         more = min(max(min(self.margin_db) - SPARE_DB, -LOWER_DB), RAISE_DB)
         return min(max(round(2 * (usual + more)) / 2, 3.0), 40.0)
 
@@ -115,7 +115,7 @@ class TapStep(PadByPad):
             return
         at = self.pad
         assert at is not None
-        self.levels[at - 1].append(self._senses.peak_dbfs(self._ringing.pads[0], self._ringing.t))
+        self.levels[at - 1].append(self._detectors.peak_dbfs(self._ringing.pads[0], self._ringing.t))
         self._ringing = None
 
     def _judge(self, pad: int) -> None:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pi_controller.calibration.beads import BeadStep
+from pi_controller.calibration.detectors import Detectors
 from pi_controller.calibration.empty import EmptyStep
 from pi_controller.calibration.profile import Magnets, Profile, Strips, Strokes
-from pi_controller.calibration.senses import Senses
 from pi_controller.calibration.slides import SlideStep
 from pi_controller.calibration.taps import TapStep
 from pi_controller.calibration.view import StepView, WalkView
@@ -36,7 +36,7 @@ class Walk:
     """
 
     def __init__(self, strikes: StrikeSettings, sensor: str = "piezo") -> None:
-        self._senses = Senses(strikes)
+        self._detectors = Detectors(strikes)
         self._sensor = sensor
         self.empty, self.taps, self.slides, self.beads = EmptyStep(), TapStep(), SlideStep(), BeadStep()
         self._steps: tuple[Step, ...] = (self.empty, self.taps, self.slides, self.beads)
@@ -49,7 +49,7 @@ class Walk:
         self.saved = ""
         """Where the profile was kept, for the view."""
         for step in self._steps:
-            step.begin(self._senses, 0.0)
+            step.begin(self._detectors, 0.0)
 
     @property
     def over(self) -> bool:
@@ -69,7 +69,7 @@ class Walk:
                 self._up, self._why = None, message.why
             elif isinstance(message, LinkUp):
                 self._linked(message)
-            events = self._senses.feed(message)
+            events = self._detectors.feed(message)
             if not self.over and self._up is not None:
                 self._steps[self._at].take(t, message, events)
         if not self.over and self._up is not None:
@@ -82,7 +82,7 @@ class Walk:
         """Go on without the step it is at; the profile then has nothing of it. No effect when all are done."""
         if not self.over:
             step = self._steps[self._at]
-            step.begin(self._senses, self._t)
+            step.begin(self._detectors, self._t)
             self._left_out.add(self._at)
             self._next()
 
@@ -98,7 +98,7 @@ class Walk:
     @property
     def view(self) -> WalkView:
         """What to show."""
-        steps = tuple(self._told(at) for at in range(len(self._steps)))
+        steps = tuple(self._step_view(at) for at in range(len(self._steps)))
         if self.over:
             ask = "Something is not right: nothing was saved."
             if self.passed:
@@ -133,7 +133,7 @@ class Walk:
                 noise=_rounded(self.empty.touch.rms),
                 lost=_rounded(self.slides.lost),
             )
-        base = self._senses.beads.baseline
+        base = self._detectors.beads.baseline
         if done[0] and base is not None:
             magnets = Magnets(
                 offsets=tuple((float(x), float(y), float(z)) for x, y, z in np.round(base.offsets, 3)),
@@ -148,10 +148,10 @@ class Walk:
 
     def _linked(self, up: LinkUp) -> None:
         if self.board_id and up.board_id != self.board_id:
-            self._senses = Senses(self._senses.settings)  # another board: nothing that was measured holds
+            self._detectors = Detectors(self._detectors.settings)  # another board: nothing that was measured holds
             self._at, self._left_out = 0, set()
             for step in self._steps:
-                step.begin(self._senses, self._t)
+                step.begin(self._detectors, self._t)
         self._up, self._why, self.board_id = up, "", up.board_id
         if not self.over:
             self._begin()
@@ -159,7 +159,7 @@ class Walk:
     def _begin(self) -> None:
         """Begin the step it is at."""
         step = self._steps[self._at]
-        step.begin(self._senses, self._t)
+        step.begin(self._detectors, self._t)
         if step is self.slides and self.empty.found:
             self.slides.resting(self.empty.touch.mean, self.empty.touch.rms)
 
@@ -170,7 +170,7 @@ class Walk:
         if todo:
             self._begin()
 
-    def _told(self, at: int) -> StepView:
+    def _step_view(self, at: int) -> StepView:
         step = self._steps[at]
         if at in self._left_out:
             return StepView(step.name, step.title, "left_out")

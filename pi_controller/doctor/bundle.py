@@ -53,22 +53,22 @@ def service_log() -> str:
     return done.stdout or f"{done.stderr.strip()}\n"
 
 
-def told_settings(settings: Settings) -> Json:
+def anonymous_settings(settings: Settings) -> Json:
     """Return the settings as JSON without names, PINs and passwords, paths by their last part only."""
     told = cast("dict[str, Json]", settings.model_dump(mode="json"))
     game = cast("dict[str, Json]", told["game"])
     kept = game.pop("name")
-    told = cast("dict[str, Json]", _told(told))
+    told = cast("dict[str, Json]", _anonymous(told))
     cast("dict[str, Json]", told["game"])["name"] = kept  # the rule set's name is nobody's
     return told
 
 
-def _told(value: Json, key: str = "") -> Json:
+def _anonymous(value: Json, key: str = "") -> Json:
     match value:
         case dict():
-            return {name: _told(inner, name) for name, inner in value.items()}
+            return {name: _anonymous(inner, name) for name, inner in value.items()}
         case list():
-            return [_told(inner, key) for inner in value]
+            return [_anonymous(inner, key) for inner in value]
         case str() if value and (_SECRET.search(key) or _NAMES.search(key)):
             return LEFT_OUT
         case str() if "/" in value and key != "port":
@@ -104,7 +104,7 @@ def write(path: Path, report: Report, settings: Settings, log: Callable[[], str]
         "READ-ME.txt": _WHAT,
         "report.txt": without(report.text(), hidden),
         "report.json": without(report.json().decode(), hidden),
-        "settings.json": msgspec.json.format(msgspec.json.encode(told_settings(settings))).decode(),
+        "settings.json": msgspec.json.format(msgspec.json.encode(anonymous_settings(settings))).decode(),
         "log.txt": "\n".join([*lines, ""]),
     }
     beside = path.with_name(f".{path.name}.{os.getpid()}.new")

@@ -10,7 +10,7 @@ from pi_controller.doctor.report import Line
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pi_controller.doctor.ears import Ears
+    from pi_controller.doctor.sensor_checks import Ears
 
 LINK = "Link"
 NAMES = ("start", "self test", "events")

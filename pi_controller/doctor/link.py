@@ -13,8 +13,8 @@ from pi_controller.pinmap import pinmap, shipped
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pi_controller.doctor.ears import Ears
-    from pi_controller.link.listener import Listener
+    from pi_controller.doctor.sensor_checks import Ears
+    from pi_controller.link.connection import BoardConnection
 
 LINK = "Link"
 FLASH = "say 'moccasin-mat flash': it puts this program's firmware on the board"
@@ -32,30 +32,30 @@ def shipped_firmware() -> str:
     return ".".join(found.groups()) if found else "unknown"
 
 
-def lines(listener: Listener | None, ears: Ears) -> Iterator[Line]:
+def lines(connection: BoardConnection | None, ears: Ears) -> Iterator[Line]:
     """Yield the lines of the link; `listener` is None for a table without a board."""
     names = ("handshake", "firmware", *events.NAMES, "samples", "losses", "clock", "bus")
-    if listener is None:
+    if connection is None:
         yield Line(LINK, "port", "not here", 'the settings want no board: [board] port = "none"')
         yield from (Line(LINK, name, "not here", "no board") for name in names)
         return
-    if listener.missing is not None:
-        yield Line(LINK, "port", "fail", listener.missing.what, listener.missing.todo)
+    if connection.missing is not None:
+        yield Line(LINK, "port", "fail", connection.missing.what, connection.missing.todo)
         yield from (Line(LINK, name, "not here", "no board") for name in names)
         return
-    yield Line(LINK, "port", "pass", listener.port.name if listener.port else "")
+    yield Line(LINK, "port", "pass", connection.port.name if connection.port else "")
     if ears.up is None:
-        why = listener.why or "the board does not answer"
+        why = connection.why or "the board does not answer"
         todo = FLASH if "protocol" in why or "flash" in why else f"unplug the board and plug it in again; else {FLASH}"
         yield Line(LINK, "handshake", "fail", why, todo)
         yield from (Line(LINK, name, "not here", "the board does not talk") for name in names[1:])
         return
     yield Line(LINK, "handshake", "pass", f"protocol {wire.PROTOCOL[0]}, board {ears.up.board_id}")
     yield _firmware(ears.up.firmware)
-    yield from events.lines(ears, orders=listener.session.takes_orders)
+    yield from events.lines(ears, orders=connection.session.takes_orders)
     yield _samples(ears)
-    yield _losses(listener, ears)
-    yield _clock(listener)
+    yield _losses(connection, ears)
+    yield _clock(connection)
     yield _bus(ears)
 
 
@@ -75,8 +75,8 @@ def _samples(ears: Ears) -> Line:
     return Line(LINK, "samples", "pass", found)
 
 
-def _losses(listener: Listener, ears: Ears) -> Line:
-    stats = listener.session.stats
+def _losses(connection: BoardConnection, ears: Ears) -> Line:
+    stats = connection.session.stats
     restarts = ears.ups - 1
     told = {
         "gaps": ears.gaps,
@@ -93,8 +93,8 @@ def _losses(listener: Listener, ears: Ears) -> Line:
     return Line(LINK, "losses", "pass", f"none in {stats.frames} frames")
 
 
-def _clock(listener: Listener) -> Line:
-    clock = listener.session.clock
+def _clock(connection: BoardConnection) -> Line:
+    clock = connection.session.clock
     ppm = 1e6 * clock.drift
     if not clock.known:
         return Line(LINK, "clock", "fail", "the board answers no ping", FLASH)

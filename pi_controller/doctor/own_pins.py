@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pi_controller.doctor.report import Line
-from pi_controller.link.even import LATE_S, RATES
+from pi_controller.link.resample import LATE_S, RATES
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pi_controller.doctor.ears import Ears
+    from pi_controller.doctor.sensor_checks import Ears
     from pi_controller.link.pins import PinsSource
 
 LINK = "Link"

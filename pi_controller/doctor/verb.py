@@ -19,10 +19,10 @@ from pi_controller.calibration import profile as profiles
 from pi_controller.calibration.secret import hide_open
 from pi_controller.doctor import link, machine, own_pins, pins, service
 from pi_controller.doctor.bundle import write
-from pi_controller.doctor.ears import LISTEN_S, Ears
 from pi_controller.doctor.report import Line, Report
+from pi_controller.doctor.sensor_checks import LISTEN_S, Ears
 from pi_controller.errors import MatError, SettingsError
-from pi_controller.link.listener import Listener
+from pi_controller.link.connection import BoardConnection
 from pi_controller.link.pins import STARTS_S, PinsSource
 from pi_controller.run import board
 from pi_controller.sim.faulty import KINDS, parse
@@ -99,11 +99,11 @@ def simulated(
     """Return the lines of a simulated mat's sensors and link, after `LISTEN_S` virtual seconds."""
     ears = Ears(settings.strikes.detector(), without=_without(settings))
     with SimListening(seed, faults=faults) as sim:
-        sim.listener.session.test()
+        sim.connection.session.test()
         while sim.t < LISTEN_S:
             ears.take(sim.tick())
             heard(sim.t / LISTEN_S)
-        return [*link.lines(sim.listener, ears), *ears.lines()]
+        return [*link.lines(sim.connection, ears), *ears.lines()]
 
 
 def _mats(settings: Settings) -> list[tuple[str, Settings]]:
@@ -135,13 +135,13 @@ def _mat(settings: Settings, heard: Callable[[float], None]) -> list[Line]:
         finally:
             pins.close()
     assert callable(opens)
-    listener = Listener(opens)
-    listener.session.test()
+    connection = BoardConnection(opens)
+    connection.session.test()
     try:
-        _listen(listener, ears, heard, ANSWER_S)
-        return [*link.lines(listener, ears), *ears.lines()]
+        _listen(connection, ears, heard, ANSWER_S)
+        return [*link.lines(connection, ears), *ears.lines()]
     finally:
-        listener.close()
+        connection.close()
 
 
 def _listen(source: Source, ears: Ears, heard: Callable[[float], None], answer_s: float) -> None:

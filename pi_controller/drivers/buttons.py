@@ -73,7 +73,7 @@ class GpioButtons:
             self._contacts[name].edge(at, closed)
         for name, device in self._devices.items():
             self._contacts[name].look(t, device.is_active)
-        _tell(self._contacts, t, self._pressed)
+        _report_presses(self._contacts, t, self._pressed)
 
     def close(self) -> None:
         """Give the pins back."""
@@ -118,14 +118,14 @@ class MockButtons:
         while self._edges and self._edges[0][0] <= t:
             at, name, closed = self._edges.pop(0)
             self._contacts[name].edge(at, closed)
-        _tell(self._contacts, t, self._pressed)
+        _report_presses(self._contacts, t, self._pressed)
 
     def close(self) -> None:
         """Nothing is heard any more."""
         self._pressed = None
 
 
-def _tell(contacts: Mapping[str, Debounce], t: float, pressed: Callable[[str, float], None] | None) -> None:
+def _report_presses(contacts: Mapping[str, Debounce], t: float, pressed: Callable[[str, float], None] | None) -> None:
     """Tell all presses that are certain at `t`, the earliest first."""
     downs = [(down, name) for name, contact in contacts.items() if (down := contact.settle(t)) is not None]
     if pressed is not None:

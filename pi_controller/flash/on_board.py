@@ -107,7 +107,7 @@ def look() -> str:
     return _LOOK
 
 
-def told(output: str) -> tuple[Who, Found | None]:
+def parse_look(output: str) -> tuple[Who, Found | None]:
     """Return what the look's output says; no `Found` of another Python. Raises `FlashError`."""
     lines = [line.strip()[len(SAID) :] for line in output.splitlines() if line.startswith(SAID)]
     try:

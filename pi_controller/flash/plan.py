@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from pi_controller.flash.firmware import LIST, MAIN, FlashError
+from pi_controller.flash.locate import PUT_MICROPYTHON
 from pi_controller.flash.on_board import NEW
-from pi_controller.flash.places import PUT_MICROPYTHON
 
 if TYPE_CHECKING:
     from pi_controller.flash.firmware import Firmware

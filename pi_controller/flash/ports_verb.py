@@ -13,8 +13,8 @@ from pi_controller.arguments import Parser
 from pi_controller.drivers.port_list import Listed, PortList, listed
 from pi_controller.drivers.serial_port import BY_ID
 from pi_controller.errors import PortError
-from pi_controller.flash import places
-from pi_controller.flash.asking import ANSWER_S, Answer, ask
+from pi_controller.flash import locate
+from pi_controller.flash.probe import ANSWER_S, Answer, ask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ FLASH = "'moccasin-mat flash' puts the firmware on it"
 _STATES = {"free": "green", "held": "yellow", "forbidden": "bold red"}
 
 
-class Told(msgspec.Struct, frozen=True, omit_defaults=True):
+class PortReport(msgspec.Struct, frozen=True, omit_defaults=True):
     """A port, what the mat on it said, or why nothing did, and what is to be done."""
 
     port: Listed
@@ -44,7 +44,7 @@ def main(argv: Sequence[str]) -> int:
     args = parser.parse_args(argv)
     ports = listed(BY_ID)
     told = look(ports, asking=args.ask)
-    drive = places.boot_drive()
+    drive = locate.boot_drive()
     ok = any(each.port.auto and not each.todo for each in told)
     if args.json:
         fault = {"what": ports.fault.what, "todo": ports.fault.todo} if ports.fault else None
@@ -56,61 +56,64 @@ def main(argv: Sequence[str]) -> int:
     return 0 if ok else 1
 
 
-def look(ports: PortList, *, asking: bool, seconds: float = ANSWER_S) -> list[Told]:
+def look(ports: PortList, *, asking: bool, seconds: float = ANSWER_S) -> list[PortReport]:
     """Return the ports with what is to be done about each; with `asking`, say HELLO to each free board."""
     # where "auto" takes a board, the other ports that look like one are further interfaces of it
     return [
-        _told(port, asking and port.board and (port.auto or ports.fault is not None), seconds) for port in ports.ports
+        _port_report(port, asking and port.board and (port.auto or ports.fault is not None), seconds)
+        for port in ports.ports
     ]
 
 
-def _told(port: Listed, asking: bool, seconds: float) -> Told:
+def _port_report(port: Listed, asking: bool, seconds: float) -> PortReport:
     if port.state == "held":
-        return Told(port, None, f"held by {port.holder}", "stop that program to use this port" if port.board else "")
+        return PortReport(
+            port, None, f"held by {port.holder}", "stop that program to use this port" if port.board else ""
+        )
     if port.state == "forbidden":
-        return Told(
+        return PortReport(
             port,
             None,
             "this user may not open it",
             "add this user to the group dialout (sudo usermod -aG dialout $USER), then log in again",
         )
     if not asking:
-        return Told(port, None, "free")
+        return PortReport(port, None, "free")
     return _asked(port, seconds)
 
 
-def _asked(port: Listed, seconds: float) -> Told:
+def _asked(port: Listed, seconds: float) -> PortReport:
     try:
-        opened = places.opened(port.path)
+        opened = locate.opened(port.path)
         try:
             heard = ask(opened, seconds)
         finally:
             opened.close()
     except PortError as error:
-        return Told(port, None, error.what, error.todo)
+        return PortReport(port, None, error.what, error.todo)
     if heard.answer is not None:
         todo = "" if heard.answer.understood else f"it needs this program's firmware: {FLASH}"
-        return Told(port, heard.answer, "free", todo)
+        return PortReport(port, heard.answer, "free", todo)
     if heard.prompt:
-        return Told(port, None, "free; MicroPython without the mat's program", FLASH)
-    return Told(port, None, "free; no mat answers", f"plug it in again; if it has no firmware yet, {FLASH}")
+        return PortReport(port, None, "free; MicroPython without the mat's program", FLASH)
+    return PortReport(port, None, "free; no mat answers", f"plug it in again; if it has no firmware yet, {FLASH}")
 
 
-def show(console: Console, told: Sequence[Told], fault: PortError | None, drive: str) -> None:
+def show(console: Console, told: Sequence[PortReport], fault: PortError | None, drive: str) -> None:
     """Print the ports one after another, then what "auto" meets."""
     for each in told:
         _show(console, each)
     if not told:
         console.print("there is no serial port")
     if drive:
-        console.print(Text(f"a board waits in its boot loader, as the drive {places.LABEL} ({drive})", "bold"))
-        console.print(Text(f"  > {places.GET}; then say 'moccasin-mat flash'", "yellow"))
+        console.print(Text(f"a board waits in its boot loader, as the drive {locate.LABEL} ({drive})", "bold"))
+        console.print(Text(f"  > {locate.GET}; then say 'moccasin-mat flash'", "yellow"))
     if fault is not None:
         console.print(Text(f'port = "auto" takes none: {fault.what}', "bold red"))
         console.print(Text(f"  > {fault.todo}", "yellow"))
 
 
-def _show(console: Console, told: Told) -> None:
+def _show(console: Console, told: PortReport) -> None:
     port = told.port
     head = Text(port.device, "bold" if port.board else "")
     if port.auto:

@@ -17,7 +17,7 @@ from pi_controller.arguments import Parser
 from pi_controller.drivers.serial_port import BY_ID
 from pi_controller.errors import PortError, UsageError
 from pi_controller.flash import firmware as firmwares
-from pi_controller.flash import places, remote
+from pi_controller.flash import locate, remote
 from pi_controller.flash.firmware import FlashError
 from pi_controller.flash.on_board import FAULT
 from pi_controller.flash.plan import plan, suited
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal
 
-    from pi_controller.flash.asking import Answer
     from pi_controller.flash.firmware import Firmware
     from pi_controller.flash.on_board import Found, Who
     from pi_controller.flash.plan import Plan
+    from pi_controller.flash.probe import Answer
 
     Mode = Literal["write", "check", "dry-run"]
 
@@ -48,7 +48,7 @@ def main(argv: Sequence[str]) -> int:
         raise UsageError(f"flash: {args.port!r} is no port", "'moccasin-mat ports' lists them")
     remote.check()
     firmware = firmwares.ours()
-    work = Work(places.find(args.port, BY_ID))
+    work = Work(locate.find(args.port, BY_ID))
     mode: Mode = "check" if args.check else "dry-run" if args.dry_run else "write"
     return flash(work, firmware, Console(highlight=False), mode, force=args.force)
 

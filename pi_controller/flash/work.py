@@ -8,19 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pi_controller.errors import PortError
-from pi_controller.flash import places, remote
-from pi_controller.flash.asking import ANSWER_S, STAY, ask, ours
+from pi_controller.flash import locate, remote
 from pi_controller.flash.firmware import FlashError
-from pi_controller.flash.on_board import NEW, clear, look, put_in_place, told
-from pi_controller.flash.places import PUT_MICROPYTHON
+from pi_controller.flash.locate import PUT_MICROPYTHON
+from pi_controller.flash.on_board import NEW, clear, look, parse_look, put_in_place
+from pi_controller.flash.probe import ANSWER_S, STAY, ask, ours
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pi_controller.flash.asking import Answer
     from pi_controller.flash.firmware import Firmware
     from pi_controller.flash.on_board import Found, Who
     from pi_controller.flash.plan import Plan
+    from pi_controller.flash.probe import Answer
 
 COPY_S = 120.0
 """Copying takes some seconds; this is for a board that hangs."""
@@ -41,28 +41,28 @@ class Work:
 
         Raises `PortError` when the port is held, forbidden or lost.
         """
-        port = places.opened(self.device)
+        port = locate.opened(self.device)
         try:
             answer = ask(port, self._answer_s).answer
             if answer is None:
                 return None
-            before = places.mark(self.device)
+            before = locate.mark(self.device)
             with suppress(PortError):  # it may leave while it hears this
                 port.write(STAY)
         finally:
             port.close()
-        places.wait_until_back(self.device, before)
+        locate.wait_until_back(self.device, before)
         return answer
 
     def look(self) -> tuple[Who, Found | None]:
         """Return what is on the board. Raises `PortError`, and `FlashError` where no MicroPython answers."""
-        before = places.mark(self.device)
+        before = locate.mark(self.device)
         try:
-            return told(self._mpremote("exec", look()))
+            return parse_look(self._mpremote("exec", look()))
         except PortError:
             # a mat that hung in its start hears mpremote, leaves, and comes back without its program
-            places.wait_until_back(self.device, before)
-            return told(self._mpremote("exec", look()))
+            locate.wait_until_back(self.device, before)
+            return parse_look(self._mpremote("exec", look()))
         except remote.SilentError as error:
             raise FlashError(error.what, f"if it is new, or runs another system: {PUT_MICROPYTHON}") from error
 
@@ -84,14 +84,14 @@ class Work:
 
     def restart(self) -> None:
         """Start the board anew, as if it was plugged in, and wait until it is back. Raises `PortError`."""
-        before = places.mark(self.device)
+        before = locate.mark(self.device)
         with suppress(PortError):  # it may leave in the middle of a goodbye
             self._mpremote("reset")
-        places.wait_until_back(self.device, before)
+        locate.wait_until_back(self.device, before)
 
     def meet(self, firmware: Firmware) -> Answer:
         """Say HELLO to the mat that runs now; raise `FlashError` where it is not this firmware."""
-        port = places.opened(self.device)
+        port = locate.opened(self.device)
         try:
             answer = ask(port, FIRST_ANSWER_S).answer
         finally:

@@ -37,7 +37,7 @@ def main(argv: Sequence[str]) -> int:
         SECOND if args.second is None else args.second,
     )
     if args.json:
-        print(json.dumps(_told(solved, state)))
+        print(json.dumps(_solved_as_json(solved, state)))
     else:
         print("\n".join(_lines(solved, state)))
     return 0
@@ -147,7 +147,7 @@ def _chosen(game: Game[Any]) -> list[str]:
     return [f"{name}={written(value)}" for name, value in game.chosen_settings.items()]
 
 
-def _told(solved: Chances, state: Any) -> dict[str, Json]:
+def _solved_as_json(solved: Chances, state: Any) -> dict[str, Json]:
     """Return everything as JSON: chances from 0 to 1."""
     page = solved.page()
     told: dict[str, Json] = {

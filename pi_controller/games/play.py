@@ -140,7 +140,7 @@ def drawn(name: str, sheet: Mapping[str, Json]) -> str:
                 for team, held in cast("Mapping[str, Json]", value).items():
                     if type(held) is int:
                         rows.append((f"{key} {team}", held, "'" if key == "short" else "|", ""))
-                    elif _tells(held):
+                    elif _is_set(held):
                         words.append(f"{key} {team} {held}")
             case str() | int():
                 words.append(f"{key} {value}")
@@ -166,11 +166,11 @@ def _player(told: Mapping[str, Json]) -> tuple[str, int, str, str]:
     """Return the row of a player told as an object: its name, what is drawn of it, and the rest in words."""
     (_, name), *rest = told.items()
     count = next((value for key, value in rest if key in BARS), 0)
-    words = [key if value is True else f"{key} {value}" for key, value in rest if key not in BARS and _tells(value)]
+    words = [key if value is True else f"{key} {value}" for key, value in rest if key not in BARS and _is_set(value)]
     return str(name), count, "|", ", ".join(words)
 
 
-def _tells(value: object) -> bool:
+def _is_set(value: object) -> bool:
     return value is not None and value is not False
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pi_controller.drivers.ports import StripError
 from pi_controller.drivers.strips import CAP_MA, dressed
 from pi_controller.link import wire
-from pi_controller.link.orders import Order
+from pi_controller.link.commands import BoardCommand
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +67,7 @@ class BoardStrip:
         self._open = False
         self._wanted = [(0, 0, 0)] * self.count
 
-    def _next(self) -> Order | None:
+    def _next(self) -> BoardCommand | None:
         session = self._session
         if not session.has(wire.HAS_STRIP):
             return None
@@ -87,7 +87,7 @@ class BoardStrip:
         def body(number: int) -> bytearray:
             return wire.lights_body(number, runs)
 
-        return Order(body, done)
+        return BoardCommand(body, done)
 
 
 def changes(old: Sequence[Rgb] | None, new: Sequence[Rgb]) -> bytes:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pi_controller.errors import PortError
-from pi_controller.link.even import RATES, REACHED, EvenGrid, grid_rate, measured
 from pi_controller.link.messages import LinkDown, LinkUp, Message, Touch
+from pi_controller.link.resample import RATES, REACHED, Resampler, grid_rate, measured
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class PinsSource:
         self._open_strips = open_strips
         self._piezos: PiezoReader | None = None
         self._strips: StripReader | None = None
-        self._grid: EvenGrid | None = None
+        self._grid: Resampler | None = None
         self._index = 0
         self._ups = 0
         self._early: list[NDArray[Any]] = []
@@ -142,7 +142,7 @@ class PinsSource:
                 f"each is read {self.reads:,.0f} times a second, {REACHED * RATES[-1]:,.0f} are needed: "
                 "stop other programs on this Pi, or use the mat board",
             )
-        self._grid = EvenGrid(float(began[-1]), rate, pinmap().pi.mcp3008.bits, self._index)
+        self._grid = Resampler(float(began[-1]), rate, pinmap().pi.mcp3008.bits, self._index)
         self._ups += 1
         self.missing, self.why = None, ""
         if self._strips is not None:

@@ -14,10 +14,10 @@ import msgspec
 import numpy as np
 
 from pi_controller.link import wire
+from pi_controller.link.board_events import BoardEvents
 from pi_controller.link.clock import BoardClock
+from pi_controller.link.commands import BoardCommand, BoardCommands
 from pi_controller.link.messages import REASONS, Field, Gap, Health, LinkDown, LinkUp, Message, Piezo, Touch
-from pi_controller.link.orders import Order, Orders
-from pi_controller.link.told import Told
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Session:
     def __init__(self, write: Callable[[bytes], None]) -> None:
         self.clock = BoardClock()
         self.board: _Board | None = None
-        self.orders = Orders(self._send)
+        self.orders = BoardCommands(self._send)
         self._write = write
         self._decoder = wire.Decoder(wire.TO_HOST, wire.WELCOME)
         self._stats = LinkStats()
@@ -90,7 +90,7 @@ class Session:
         self._next = float("inf")
         self._index = -1
         self._astray = 0
-        self._told = Told()
+        self._told = BoardEvents()
         self._ack: int | None = None
         maps = pinmap()
         self._pads = maps.pads.count
@@ -130,7 +130,7 @@ class Session:
 
     def test(self) -> None:
         """Order a self test as soon as the board takes orders; a `BoardEvent` "tested" tells what came of it."""
-        self.orders.give(Order(wire.test_body))
+        self.orders.give(BoardCommand(wire.test_body))
 
     def start(self, t: float) -> None:
         """Begin anew with a port just opened, at `t`."""

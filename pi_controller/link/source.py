@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, overload
 
-from pi_controller.link.listener import Listener
+from pi_controller.link.connection import BoardConnection
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,4 +81,4 @@ def listening(to: None) -> None: ...
 def listening(to: Source | Callable[[], Port] | None) -> Source | None: ...
 def listening(to: Source | Callable[[], Port] | None) -> Source | None:
     """Return the source that `to` is, or a listener at the board whose port it opens; None for no sensors at all."""
-    return Listener(to) if callable(to) else to
+    return BoardConnection(to) if callable(to) else to

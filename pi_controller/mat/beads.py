@@ -120,7 +120,7 @@ class BeadTracker:
         """Forget what was said: the next reading at rest is emitted afresh (the link was down)."""
         self._start_over()
 
-    def say_again(self, t: float) -> None:
+    def emit_again(self, t: float) -> None:
         """Say what lies here once more, also when nothing has changed: a hand has gone at `t`.
 
         It is said when the field has kept still for `settle_s` since, so it holds for what the hand left behind; and
@@ -209,7 +209,7 @@ class BeadTracker:
             return []
         self._quiet = self._quiet + self._average
         self._average = np.zeros(self._shape)
-        return self._say(t, self._quiet, self._use)
+        return self._emit(t, self._quiet, self._use)
 
     def _move(self) -> None:
         """Something changes: wait for it to settle."""
@@ -265,9 +265,9 @@ class BeadTracker:
             if np.abs(_uneven(mean - before, use)).max() < FAR * noise:
                 self._quiet, self._scans = before, self._before_scans  # so that creeping is measured from the reading
                 return []
-        return self._say(t, mean, use)
+        return self._emit(t, mean, use)
 
-    def _say(self, t: float, mean: Array, use: NDArray[np.bool_]) -> list[Beads]:
+    def _emit(self, t: float, mean: Array, use: NDArray[np.bool_]) -> list[Beads]:
         said = self._read(t, mean, use)
         within, self._same_mm = self._same_mm, SAME_MM
         if self._said is not None and _same(said, self._said, within):

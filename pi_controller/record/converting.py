@@ -9,7 +9,6 @@ from pi_controller.errors import UsageError
 from pi_controller.games import registry
 from pi_controller.games.base import Game, IllegalActionError, InvalidActionError
 from pi_controller.games.wording import printable
-from pi_controller.record.course import SET, Course
 from pi_controller.record.decoding import Faults, lines
 from pi_controller.record.model import (
     LATEST_S,
@@ -22,6 +21,7 @@ from pi_controller.record.model import (
     RecordError,
     Ruling,
 )
+from pi_controller.record.playthrough import SET, Playthrough
 from pi_controller.record.saying import of_table, who
 from pi_controller.record.values import decode_object
 from pi_controller.referee.facts import (
@@ -53,12 +53,12 @@ if TYPE_CHECKING:
 def from_sheet(data: bytes, game: Game[Any]) -> Record:
     """Return the record of a score sheet's actions, one JSON object a line; what is refused is in its `faults`."""
     faults = Faults()
-    course = Course(game)
+    playthrough = Playthrough(game)
     entries: list[Entry] = []
     for number, text in lines(data, faults):
         try:
             action = dict(game.current(_sheet_action(text)))
-            _, calls = course.play(action)
+            _, calls = playthrough.play(action)
             entries.append(Move(action, calls))
         except (RecordError, InvalidActionError, IllegalActionError) as error:
             faults.add(number, error.what)
@@ -104,7 +104,7 @@ def from_journal(
     """
     told = _Told(private=private)
     for batch, fact, counts in counted(records):
-        told.tell(batch, fact, superseded=not counts)
+        told.add_fact(batch, fact, superseded=not counts)
     return told.record(tuple(headers))
 
 
@@ -113,12 +113,12 @@ class _Told:
         self._private = private
         self._who = ""
         self._opened: Opened | None = None
-        self._course: Course[Any] | None = None
+        self._playthrough: Playthrough[Any] | None = None
         self._entries: list[Entry] = []
         self._asked: Question | None = None
         self._batch = 0
 
-    def tell(self, batch: int, fact: Fact, *, superseded: bool) -> None:
+    def add_fact(self, batch: int, fact: Fact, *, superseded: bool) -> None:
         if batch != self._batch or isinstance(fact, Called):
             self._batch, self._who = batch, who(fact) if isinstance(fact, Called) else ""
         if isinstance(fact, Opened):
@@ -153,7 +153,7 @@ class _Told:
                 pass  # hands, seals, strokes and the link are the journal's
 
     def record(self, headers: tuple[tuple[str, str], ...]) -> Record:
-        if self._opened is None or self._course is None:
+        if self._opened is None or self._playthrough is None:
             raise RecordError("the journal holds no game yet", "play first")
         opened = self._opened
         named: dict[Team, str] = {
@@ -163,7 +163,7 @@ class _Told:
             game=opened.game,
             version=opened.version,
             source=opened.source[:LONGEST_TEXT],
-            options=self._course.game.chosen_settings,
+            options=self._playthrough.game.chosen_settings,
             teams=named,
             headers=headers,
             entries=tuple(self._entries),
@@ -172,23 +172,23 @@ class _Told:
     def _open(self, fact: Opened) -> None:
         self._opened = fact
         try:
-            self._course = Course(registry.game(fact.game, fact.options))
+            self._playthrough = Playthrough(registry.game(fact.game, fact.options))
         except UsageError as error:
             raise RecordError(error.what, error.todo) from error
 
     def _play(self, action: Action) -> tuple[str, ...]:
-        assert self._course
+        assert self._playthrough
         try:
-            return self._course.play(action)[1]
+            return self._playthrough.play(action)[1]
         except (InvalidActionError, IllegalActionError) as error:
             raise RecordError(f"the journal does not follow the rules: {error.what}", error.todo) from error
 
     def _move(
         self, t: float, action: dict[str, Any], calls: tuple[str, ...], by: str, superseded: bool, why: str = ""
     ) -> None:
-        assert self._course
+        assert self._playthrough
         comment = printable(": ".join(filter(None, (self._who, why))))[:LONGEST_TEXT]
-        action = self._course.game.current(action)
+        action = self._playthrough.game.current(action)
         self._entries.append(Move(action, calls, self._since(t), by, comment, superseded=superseded))
 
     def _rule(self, t: float, text: str, superseded: bool) -> None:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pi_controller.games.wording import shown
-from pi_controller.record.forms import current, said, spoken
 from pi_controller.record.model import Check, Comment, Entry, Move, RecordError, Ruling
+from pi_controller.record.notation import current, parse_action, spoken
 from pi_controller.record.values import ARROW, Token, put, put_text, scan, take_text
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def parse(text: str, game: str) -> Line:
     tokens, comment = scan(text)
     tokens, calls = _calls(tokens)
     by = tokens.pop().tag if tokens and tokens[-1].tag else ""
-    return Line(Move(said(game, tokens), calls, t, by, comment, superseded), number)
+    return Line(Move(parse_action(game, tokens), calls, t, by, comment, superseded), number)
 
 
 def written(entry: Entry, game: str, number: int | None = None, words: str = "") -> str:

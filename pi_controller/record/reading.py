@@ -13,7 +13,6 @@ from pi_controller.games import registry
 from pi_controller.games.base import IllegalActionError, InvalidActionError
 from pi_controller.games.options import chosen, names
 from pi_controller.games.wording import shown
-from pi_controller.record.course import Course
 from pi_controller.record.decoding import Faults, lines
 from pi_controller.record.lines import Line, parse
 from pi_controller.record.model import (
@@ -27,6 +26,7 @@ from pi_controller.record.model import (
     Record,
     RecordError,
 )
+from pi_controller.record.playthrough import Playthrough
 from pi_controller.record.values import take_text
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class _Reader:
         self._options: dict[str, Value] = {}
         self._headers: list[tuple[str, str]] = []
         self._entries: list[Entry] = []
-        self._course: Course[Any] | None = None
+        self._playthrough: Playthrough[Any] | None = None
         self._players: dict[str, str] = {}
         self._begun = False
         self._unplayed: list[int] = []
@@ -78,7 +78,7 @@ class _Reader:
             self._faults.add(
                 self._unplayed[0], f"{len(self._unplayed)} lines could not be read: no game stands above them"
             )
-        if not ended and not (self._course and self._course.game.over(self._course.state)):
+        if not ended and not (self._playthrough and self._playthrough.game.over(self._playthrough.state)):
             self._faults.add(number, "there is no line 'end': the record may have been cut")
         fields = self._fields
         return Record(
@@ -143,7 +143,7 @@ class _Reader:
         version = self._fields.get("version", "")
         if version not in ("", game.version):
             self._faults.add(number, f"written by {name} {shown(version)}, read by the rules of {name} {game.version}")
-        self._course = Course(game)
+        self._playthrough = Playthrough(game)
         if "players" in game.settings:
             self._players = {normalize("NFC", player): player for player in names(game.settings["players"])}
 
@@ -179,7 +179,7 @@ class _Reader:
         if isinstance(line.entry, Check):
             if self._known():
                 self._begin(number)
-            if self._course and (wrong := self._course.wrong(line.entry)):
+            if self._playthrough and (wrong := self._playthrough.wrong(line.entry)):
                 self._faults.add(number, wrong)
             if line.last:
                 return True
@@ -189,24 +189,24 @@ class _Reader:
     def _move(self, number: int, line: Line) -> None:
         move = line.entry
         assert isinstance(move, Move)
-        course = self._course
-        assert course
+        playthrough = self._playthrough
+        assert playthrough
         action = {key: self._name(value) for key, value in move.action.items()}
         calls = move.calls
         try:
             if move.superseded:
-                course.once(action)
+                playthrough.once(action)
             else:
-                _, calls = course.play(action)
+                _, calls = playthrough.play(action)
         except (InvalidActionError, IllegalActionError) as error:
             kind = "is no action" if isinstance(error, InvalidActionError) else "is not allowed here"
             raise RecordError(f"{shown(str(action['do']))} {kind}: {error.what}") from error
         if not move.superseded:
             if move.calls and move.calls != calls:
                 self._faults.add(number, f"the words called are {' '.join(calls) or 'none'}")
-            if line.number is not None and line.number != course.turn + self._shift:
-                self._faults.add(number, f"this is number {course.turn + self._shift}, not {line.number}")
-                self._shift = line.number - course.turn
+            if line.number is not None and line.number != playthrough.turn + self._shift:
+                self._faults.add(number, f"this is number {playthrough.turn + self._shift}, not {line.number}")
+                self._shift = line.number - playthrough.turn
         self._entries.append(Move(action, calls, move.t, move.by, move.comment, move.superseded))
 
     def _name(self, value: Json) -> Json:

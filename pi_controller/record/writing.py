@@ -8,9 +8,9 @@ from pi_controller.errors import MatError, UsageError
 from pi_controller.games import registry
 from pi_controller.games.base import IllegalActionError, InvalidActionError
 from pi_controller.games.options import written as option_text
-from pi_controller.record.course import Course
 from pi_controller.record.lines import written
 from pi_controller.record.model import Check, Move, Record, RecordError
+from pi_controller.record.playthrough import Playthrough
 from pi_controller.record.reading import FORMAT
 from pi_controller.record.values import put_text, same
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
 def write(record: Record) -> str:
     """Return the record's text. Raises `RecordError` where its actions do not follow the rules or its calls differ."""
-    course = begun(record) if record.game in registry.names() else None
+    playthrough = begun(record) if record.game in registry.names() else None
     lines = [*_headers(record), ""]
     for n, entry in enumerate(record.entries, 1):
         turn = None
         if isinstance(entry, Move):
-            turn = _played(course, n, entry)
+            turn = _played(playthrough, n, entry)
         elif isinstance(entry, Check) and not entry.values:
             raise RecordError(f"entry {n} states nothing")
         lines.append(written(entry, record.game, turn))
-    lines.append(course.ended() if course else "end")
+    lines.append(playthrough.ended() if playthrough else "end")
     return "\n".join(lines) + "\n"
 
 
-def begun(record: Record) -> Course[Any]:
+def begun(record: Record) -> Playthrough[Any]:
     """Return the course of the record's game at its opening; `RecordError` where game or options are not known."""
     try:
         game = registry.game(record.game, record.options)
@@ -42,7 +42,7 @@ def begun(record: Record) -> Course[Any]:
     for name, value in record.options.items():
         if not same(game.settings[name], value):
             raise RecordError(f"option {name} is written as {option_text(game.settings[name])}")
-    return Course(game)
+    return Playthrough(game)
 
 
 def _headers(record: Record) -> Iterator[str]:
@@ -64,14 +64,14 @@ def _headers(record: Record) -> Iterator[str]:
         yield f"{name}: {put_text(value)}".rstrip()
 
 
-def _played(course: Course[Any] | None, n: int, move: Move) -> int | None:
-    if course is None:
+def _played(playthrough: Playthrough[Any] | None, n: int, move: Move) -> int | None:
+    if playthrough is None:
         raise RecordError(f"entry {n} is an action of a game that is not known")
     try:
         if move.superseded:
-            course.once(move.action)
+            playthrough.once(move.action)
             return None
-        turn, calls = course.play(move.action)
+        turn, calls = playthrough.play(move.action)
     except (InvalidActionError, IllegalActionError) as error:
         raise _refused(n, error) from error
     if calls != move.calls:

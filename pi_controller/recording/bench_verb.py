@@ -15,7 +15,7 @@ from pi_controller.errors import UsageError
 from pi_controller.link.pins import pins_source
 from pi_controller.recording.bench import CONTACT, Bench
 from pi_controller.recording.chunks import ChunkFile
-from pi_controller.recording.model import Header, told
+from pi_controller.recording.model import Header, settings_as_json
 from pi_controller.table.settings import Settings, load
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def main(argv: Sequence[str]) -> int:
         return time.monotonic() + ahead
 
     path, t = Path(args.file), clock()
-    strikes = told(settings.strikes.detector())
+    strikes = settings_as_json(settings.strikes.detector())
     try:
         file = ChunkFile(path, Header(t=t, program=__version__, table=settings.table.name, strikes=strikes))
     except OSError as error:

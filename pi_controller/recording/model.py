@@ -11,7 +11,7 @@ from pi_controller.errors import MatError
 from pi_controller.link.messages import Message
 from pi_controller.mat.events import Button
 from pi_controller.mat.strikes import StrikeSettings
-from pi_controller.referee.seats import Seats
+from pi_controller.referee.seating import Seats
 from pi_controller.referee.settings import RefereeSettings
 
 FORMAT = 1
@@ -63,7 +63,7 @@ class Header(msgspec.Struct, frozen=True, omit_defaults=True):
             ) from error
 
 
-def told(settings: StrikeSettings | RefereeSettings) -> dict[str, Any]:
+def settings_as_json(settings: StrikeSettings | RefereeSettings) -> dict[str, Any]:
     """Return settings as the header keeps them."""
     return asdict(settings)
 

@@ -73,7 +73,7 @@ class Recorder:
     def __repr__(self) -> str:
         return "<Recorder>" if self._file else "<Recorder, stopped>"
 
-    def took(self, t: float, messages: Sequence[Message], armed: bool) -> None:
+    def on_messages(self, t: float, messages: Sequence[Message], armed: bool) -> None:
         """Keep messages."""
         if self._file is None:
             return
@@ -83,20 +83,20 @@ class Recorder:
         for message in messages:
             self._blocks.add(message)
 
-    def told(self, events: Sequence[MatEvent], armed: bool) -> None:
+    def on_events(self, events: Sequence[MatEvent], armed: bool) -> None:
         """Count the events, so that a replay can say whether it felt the same."""
         self._count += len(events)
         for event in events:
             self._crc = zlib.crc32(_json(event), self._crc)
         self._arm(armed)
 
-    def pressed(self, t: float, press: Button) -> None:
+    def on_press(self, t: float, press: Button) -> None:
         """Keep a press."""
         if self._file is not None:
             self._begin(t)
             self._blocks.add(press)
 
-    def stepped(self, t: float, table: Table, armed: bool) -> None:
+    def on_step(self, t: float, table: Table, armed: bool) -> None:
         """Note what time brought; let go of what may be seen now, a chunk a step."""
         if self._file is None:
             return

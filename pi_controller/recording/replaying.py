@@ -19,14 +19,14 @@ import msgspec
 
 from pi_controller.errors import MatError
 from pi_controller.games import registry
-from pi_controller.ground import Ground
 from pi_controller.link.messages import Gap
 from pi_controller.mat.events import Button
+from pi_controller.mats import Mats
 from pi_controller.recording.model import Armed, Batch, Began, Ended, Felt, Lost, RecordingError
 from pi_controller.referee.facts import Answer, Commit, Done, Fact, HideAgain, Opened, Reveal, Struck, Undone
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeCall, JudgeHideAgain, JudgeUndo
 from pi_controller.referee.referees import referee_for
-from pi_controller.sensing import feel_for
+from pi_controller.sensing import mat_sensors_for
 from pi_controller.table.journal import Journal
 from pi_controller.table.table import Table
 
@@ -58,14 +58,14 @@ def felt(
     header: Header, entries: Iterable[Entry], strikes: StrikeSettings | None = None, *, always: bool = False
 ) -> Feeling:
     """Feel a recording again, with its own strike settings or others; `always`: every strike counts, due or not."""
-    feel = feel_for(header.game, strikes or header.strike_settings())
+    mat_sensors = mat_sensors_for(header.game, strikes or header.strike_settings())
     out = Feeling()
     batch: list[Message] = []
     count = crc = 0
 
     def end_batch() -> None:
         nonlocal count, crc
-        events = [event for message in batch for event in feel.feed(message)]
+        events = [event for message in batch for event in mat_sensors.feed(message)]
         batch.clear()
         for event in sorted(events, key=lambda event: event.t):
             out.events.append(event)
@@ -75,7 +75,7 @@ def felt(
         match entry:
             case Batch(armed=armed) | Armed(armed=armed):
                 end_batch()
-                feel.armed = armed or always
+                mat_sensors.armed = armed or always
             case Began() | Ended():
                 end_batch()
             case Button():
@@ -186,13 +186,13 @@ def _play(
     strikes: StrikeSettings | None,
     events: list[MatEvent],
 ) -> str:
-    ground = Ground(table, [feel_for(header.game, strikes or header.strike_settings())])
+    mats = Mats(table, [mat_sensors_for(header.game, strikes or header.strike_settings())])
     batch: list[Message] = []
     call = next(calls, None)
     t = header.t
     for entry in entries:
         if batch and not _is_message(entry):
-            events += ground.feed(batch)
+            events += mats.feed(batch)
             batch.clear()
         match entry:
             case Began():
@@ -203,10 +203,10 @@ def _play(
                     except MatError as error:
                         return f"at {call.t:.3f} s the judge's word no longer fits: {error.what}"
                     call = next(calls, None)
-                ground.look_round(t)
+                mats.look_round(t)
             case Ended():
                 table.tick(t)
-                ground.look_round(t)
+                mats.look_round(t)
             case Button():
                 events.append(entry)
                 table.mat_event(entry)

@@ -6,11 +6,11 @@ import logging
 from typing import TYPE_CHECKING
 
 from pi_controller import __version__
-from pi_controller.recording.around import Around
 from pi_controller.recording.chunks import ChunkFile
 from pi_controller.recording.folder import make_room, new_path
-from pi_controller.recording.model import Header, RecordingError, told
+from pi_controller.recording.model import Header, RecordingError, settings_as_json
 from pi_controller.recording.recorder import Recorder
+from pi_controller.recording.strike_clips import Around
 from pi_controller.table.review import Review, ReviewError, beside, follow
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def header(settings: Settings, table: Table, t: float) -> Header:
         version=game.version,
         options=dict(game.settings),
         teams=dict(table.story.teams),
-        referee=told(settings.referee_settings(game.settings)),
-        strikes=told(settings.strikes.detector()),
+        referee=settings_as_json(settings.referee_settings(game.settings)),
+        strikes=settings_as_json(settings.strikes.detector()),
         seats=table.seats,
     )

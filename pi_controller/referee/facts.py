@@ -20,7 +20,7 @@ class Opened(msgspec.Struct, frozen=True, tag_field="kind", tag="opened", omit_d
     """A game is set up: the rule set with its version, source and options, and the teams' names.
 
     Where it follows another at the same table, `after` is the file in which that one is kept, and `Story.stand` goes on
-    from `stands_from`: a screen of that one is told from every screen of this.
+    from `revision_from`: a screen of that one is told from every screen of this.
     """
 
     t: float
@@ -30,7 +30,7 @@ class Opened(msgspec.Struct, frozen=True, tag_field="kind", tag="opened", omit_d
     options: dict[str, Any]
     teams: dict[str, str]
     after: str = ""
-    stands_from: int = 0
+    revision_from: int = 0
 
 
 class HandPass(msgspec.Struct, frozen=True, tag_field="kind", tag="hand_pass", omit_defaults=True):

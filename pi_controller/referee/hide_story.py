@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from pi_controller.games.base import Game, Json
 
 
-def tell(game: Game[Any], story: Story, fact: Fact) -> Story:
+def apply(game: Game[Any], story: Story, fact: Fact) -> Story:
     """Return the story after `fact`, which is neither `Opened` nor `Question`."""
-    after = _tell(game, story, fact)
+    after = _apply(game, story, fact)
     if after.link is False and after.phase in ("hide", "check", "show") and after.doubt < after.collecting:
         return replace(after, doubt=after.collecting)  # nobody felt the hands
     return after
 
 
-def _tell(game: Game[Any], story: Story, fact: Fact) -> Story:
+def _apply(game: Game[Any], story: Story, fact: Fact) -> Story:
     match fact:
         case HandPass(pad=pad, sure=True):
             return replace(story, passes=(*story.passes, pad))

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from pi_controller.games.base import IllegalActionError, InvalidActionError
 from pi_controller.referee.facts import LASTING, Fact, Undone
 from pi_controller.referee.judge import JudgeAction, JudgeReplace, JudgeUndo
+from pi_controller.referee.reducer import apply_batch, blank
 from pi_controller.referee.story import Story
-from pi_controller.referee.telling import blank, tell_batch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -151,7 +151,7 @@ class History(Timeline[Story]):
     """The history of one game of `game`, from `start` on (the blank story)."""
 
     def __init__(self, game: Game[Any], start: Story | None = None) -> None:
-        super().__init__(start or blank(game), lambda story, batch, fact: tell_batch(game, story, batch, (fact,)))
+        super().__init__(start or blank(game), lambda story, batch, fact: apply_batch(game, story, batch, (fact,)))
         self._took_back: dict[int, int] = {}
 
     def add(self, batch: int, fact: Fact) -> Story:
@@ -174,21 +174,21 @@ class History(Timeline[Story]):
 
         What was itself put in the place of another goes with it: the other does not come back in between.
         """
-        mark = self.now.mark
-        while mark in self._took_back:
-            mark = self._took_back[mark]
-        return mark
+        last_undoable = self.now.last_undoable
+        while last_undoable in self._took_back:
+            last_undoable = self._took_back[last_undoable]
+        return last_undoable
 
     def decided(
         self, event: MatEvent | JudgeCall, decide: Callable[[Story, MatEvent | JudgeCall], list[Fact]]
     ) -> list[Fact]:
-        """Return what follows from `event` as `decide` has it (`Keeper.decide`), and append nothing.
+        """Return what follows from `event` as `decide` has it (`Referee.decide`), and append nothing.
 
         A replacement is an undo and the action in its place: both are allowed, or neither. Raises what `decide` does.
         """
         if not isinstance(event, JudgeReplace):
             return decide(self.now, event)
-        mark = self.replaced
-        called = self.now.called if mark == self.now.mark else ""
-        undo = decide(replace(self.now, mark=mark, called=called), JudgeUndo(event.t, event.reason))
+        last_undoable = self.replaced
+        called = self.now.called if last_undoable == self.now.last_undoable else ""
+        undo = decide(replace(self.now, last_undoable=last_undoable, called=called), JudgeUndo(event.t, event.reason))
         return undo + decide(self.after(undo), JudgeAction(event.t, event.action))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_controller.referee.guessing import Guessing
+from pi_controller.referee.commitment import Bound
+from pi_controller.referee.dakota import DakotaReferee
 from pi_controller.referee.ojibwe import OjibweReferee
-from pi_controller.referee.opening import Bound
-from pi_controller.referee.referee import Referee
+from pi_controller.referee.slahal import Guessing
 from pi_controller.referee.story import HAMPA_APENA, THROWN
 from pi_controller.referee.throwing import Throwing
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pi_controller.games.base import Game
-    from pi_controller.referee.keeper import Keeper
+    from pi_controller.referee.base import Referee
     from pi_controller.referee.settings import RefereeSettings
 
-REFEREES: dict[str, type[Keeper]] = {
-    HAMPA_APENA: Referee,
+REFEREES: dict[str, type[Referee]] = {
+    HAMPA_APENA: DakotaReferee,
     "ojibwe": OjibweReferee,
     "slahal": Guessing,
     **dict.fromkeys(THROWN, Throwing),
@@ -31,9 +31,9 @@ def referee_for(
     settings: RefereeSettings | None,
     random_bytes: Callable[[int], bytes],
     bound: Callable[[], Bound] = Bound,
-) -> Keeper:
+) -> Referee:
     """Return who referees `game` at a table: with the mat where there is one, with the judge alone where not.
 
-    `settings`, `random_bytes` and `bound` as for `Keeper`.
+    `settings`, `random_bytes` and `bound` as for `Referee`.
     """
     return REFEREES[game.name](game, settings, random_bytes, bound)

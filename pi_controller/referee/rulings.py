@@ -27,72 +27,72 @@ from pi_controller.referee.judge import (
 )
 
 if TYPE_CHECKING:
-    from pi_controller.referee.turn import Turn
+    from pi_controller.referee.transaction import Transaction
 
 OfTheTable = JudgeSet | JudgeSensors | JudgeProtest | JudgeRuling | JudgeClock | JudgeClose
 LONGEST = 500
 """Characters of a reason or a protest."""
 
 
-def rule(turn: Turn, call: OfTheTable) -> None:
+def rule(tx: Transaction, call: OfTheTable) -> None:
     """Do as the judge says of the table."""
-    story, t = turn.story, turn.t
+    story, t = tx.story, tx.t
     match call:
         case JudgeSet(sheet=sheet, reason=reason):
-            turn.game.restore(sheet)
-            said = _said(reason, "a reason")
-            turn.void("the judge set the table")
-            turn.add(StateSet(t, dict(turn.game.current(sheet)), said))
+            tx.game.restore(sheet)
+            said = _required_text(reason, "a reason")
+            tx.void("the judge set the table")
+            tx.add(StateSet(t, dict(tx.game.current(sheet)), said))
         case JudgeSensors(on=on, reason=reason):
             if on == story.sensors:
                 raise IllegalActionError(f"the sensors are {'on' if on else 'off'} already")
             if not on:
-                turn.void("the sensors were switched off")
-            turn.senses.lost()
-            turn.add(SensorsUsed(t, on, reason[:LONGEST]))
+                tx.void("the sensors were switched off")
+            tx.private.lost()
+            tx.add(SensorsUsed(t, on, reason[:LONGEST]))
             if not on and story.phase == "check":
-                turn.add(ByEye(t))
+                tx.add(ByEye(t))
         case JudgeProtest(by=by, text=text):
             if story.protest is not None:
                 raise IllegalActionError("a protest is open already", "decide it first")
-            turn.add(ProtestMade(t, by, text.strip()[:LONGEST]))
+            tx.add(ProtestMade(t, by, text.strip()[:LONGEST]))
         case JudgeRuling(ruling=ruling, reason=reason):
             if story.protest is None:
                 raise IllegalActionError("no protest is open")
-            if ruling not in turn.settings.rulings:
+            if ruling not in tx.settings.rulings:
                 raise IllegalActionError(
                     "at a tournament play does not go on before the protest is decided", "uphold it or deny it"
                 )
             if ruling == "play_on" and story.protest.play_on:
                 raise IllegalActionError("play goes on already", "decide the protest")
-            said = _said(reason, "a reason")
-            turn.senses.lost()
-            turn.add(ProtestRuled(t, ruling, said))
+            said = _required_text(reason, "a reason")
+            tx.private.lost()
+            tx.add(ProtestRuled(t, ruling, said))
         case JudgeClock(running=running, reason=reason):
             if running == (story.paused is None):
                 raise IllegalActionError(f"the clock {'runs' if running else 'is stopped'} already")
-            turn.add(ClockSet(t, running, reason[:LONGEST]))
+            tx.add(ClockSet(t, running, reason[:LONGEST]))
         case JudgeClose(by=by, cause=cause, reason=reason):
             action = {"do": "forfeit", "by": by}
-            turn.game.play(story.state, action)
-            turn.add(GameClosed(t, by, cause, _said(reason, "a reason")))
-            turn.play(action, "judge")
+            tx.game.play(story.state, action)
+            tx.add(GameClosed(t, by, cause, _required_text(reason, "a reason")))
+            tx.play(action, "judge")
 
 
-def hidden(turn: Turn, call: JudgeHidden) -> None:
+def hidden(tx: Transaction, call: JudgeHidden) -> None:
     """The hiders are ready. Where nothing is felt the hits may come; else the mat looks as after the button."""
     del call
-    story = turn.story
+    story = tx.story
     if story.phase not in ("hide", "show"):
         raise IllegalActionError("no hide is in progress")
     if story.phase == "show":
-        turn.add(Shown(turn.t))
-    turn.add(Ready(turn.t))
-    if not turn.story.sensors or turn.story.link is not True:
-        turn.add(ByEye(turn.t))
+        tx.add(Shown(tx.t))
+    tx.add(Ready(tx.t))
+    if not tx.story.sensors or tx.story.link is not True:
+        tx.add(ByEye(tx.t))
 
 
-def _said(text: str, what: str) -> str:
+def _required_text(text: str, what: str) -> str:
     text = text.strip()[:LONGEST]
     if not text:
         raise InvalidActionError(f"{what} is needed", "say in a few words why")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NoReturn, final
 
-from pi_controller.referee.opening import NONCE_BYTES, UNBOUND, Bound, check, commitment
+from pi_controller.referee.commitment import NONCE_BYTES, UNBOUND, Bound, check, commitment
 
 __all__ = ["SealedBead", "check"]
 

@@ -45,7 +45,7 @@ def blank(game: Game[Any]) -> Story:
     return Story(state, phase="throw" if game.thrower(state) else "toss", hide=int(game.name not in THROWN))
 
 
-def tell(game: Game[Any], story: Story, fact: Fact) -> Story:
+def apply(game: Game[Any], story: Story, fact: Fact) -> Story:
     """Return the story after `fact`, which is neither `Opened` nor `Question`."""
     match fact:
         case Done(action=action, calls=calls):

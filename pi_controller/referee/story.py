@@ -1,4 +1,4 @@
-"""Where a game stands with all that is around its state: a `Story`, folded from facts by `telling`.
+"""Where a game stands with all that is around its state: a `Story`, folded from facts by `reducer`.
 
 A story is public, frozen and hashable. It has no field that could hold the bead's place before the reveal.
 """
@@ -29,7 +29,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """An opened commitment: see `opening.check`. `withdrawn` are those of the same hide that were taken back."""
+    """An opened commitment: see `commitment.check`. `withdrawn` are those of the same hide that were taken back."""
 
     hide: int
     hash: str
@@ -83,15 +83,15 @@ class Story:
     hide in progress (in phase show: for the next). `doubt` is the last hide whose passes may be incomplete, `vague`
     the last with a pass that may have been none. `fetched`: the first pass may be the hand that took the bead up.
     `waived`: fouls the judge let pass in this hide. `by_hand`: what was undone had shown the bead, so this hide is
-    not sealed again. `link` is None until a board was heard of. `mark` is the batch that an undo takes back,
-    `mark_waited` what the clock showed when it came (seconds), `called` the foul that the mat or the clock called in
-    it, `last_t` when anything came last. `withdrawn` are the commitments to this hide that were taken back,
+    not sealed again. `link` is None until a board was heard of. `last_undoable` is the batch that an undo takes back,
+    `undoable_waited` what the clock showed when it came (seconds), `called` the foul that the mat or the clock called
+    in it, `last_t` when anything came last. `withdrawn` are the commitments to this hide that were taken back,
     `unsealed` whether what lies there was sealed by one of them and is by none now. `notice` is something that people
     are to know and that nobody has to answer, until the hide goes on. `foul_seen` is what the foul is called that the
-    next action settles. `stand` is the batch that last changed what a judge decides by (not what the mat felt
-    meanwhile), counted on from `stands_from`, which is another in each game of a table, `waiting` the clock of what
-    the table waits for. While a judge has stopped the clocks `paused` is since when. `sensors` is whether play goes
-    by what the mat feels, `protest` the one that is not decided.
+    next action settles. `revision` is the batch that last changed what a judge decides by (not what the mat felt
+    meanwhile), counted on from `revision_from`, which is another in each game of a table, `waiting` the clock of what
+    the table waits for. While a judge has stopped the clocks `paused` is since when. `sensors` is whether play goes by
+    what the mat feels, `protest` the one that is not decided.
 
     In the other games: `opened` are the pads that were opened in this hide (ojibwe), `playing` is the game's own
     clock, which began when the bones were won (slahal), `strokes` how often the bowl was tapped or the sticks
@@ -127,12 +127,12 @@ class Story:
     note: str = ""
     notice: Notice | None = None
     teams: tuple[tuple[str, str], ...] = ()
-    mark: int = 0
-    mark_waited: float = 0.0
+    last_undoable: int = 0
+    undoable_waited: float = 0.0
     called: str = ""
     last_t: float = 0.0
-    stand: int = 0
-    stands_from: int = 0
+    revision: int = 0
+    revision_from: int = 0
     waiting: Clock = Clock()
     paused: float | None = None
     sensors: bool = True

@@ -22,14 +22,14 @@ from pi_controller.games.wording import listed, nearest, shown
 from pi_controller.referee import lines
 from pi_controller.referee.facts import Done, Fact, StateSet, Undone
 from pi_controller.referee.history import History
+from pi_controller.referee.reducer import blank
 from pi_controller.referee.referees import REFEREES, referee_for
 from pi_controller.referee.settings import PRESETS, SENSED_FOULS, Mode, RefereeSettings
-from pi_controller.referee.telling import blank
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from pi_controller.referee.keeper import Keeper
+    from pi_controller.referee.base import Referee
     from pi_controller.referee.story import Story
 
 MOMENT_S = 0.5
@@ -60,7 +60,7 @@ _HELP = _LINES + "\n".join(f"  {name:<11} {what}" for name, what in PRESETS.item
 class Pipe:
     """One game refereed from lines; `out` is called with each object to print."""
 
-    def __init__(self, game: Game[Any], referee: Keeper, out: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(self, game: Game[Any], referee: Referee, out: Callable[[dict[str, Any]], None]) -> None:
         self.game = game
         self.history = History(game, replace(blank(game), link=True))  # whoever writes events has a board
         self._referee = referee
@@ -87,9 +87,9 @@ class Pipe:
             message = f"line {self._lines}: {error.what}; {error.todo or _TODO}"
             self._out({"error": {"kind": error.code, "message": message, "line": self._lines}})
             return False
-        self._tell(facts)
+        self._write_facts(facts)
         if any(isinstance(fact, Undone) for fact in facts):
-            self._tell(self._referee.tick(self.story, said.t))
+            self._write_facts(self._referee.tick(self.story, said.t))
         return True
 
     def end(self) -> None:
@@ -99,16 +99,16 @@ class Pipe:
         """
         due = self._referee.due(self.story)
         if due is not None and (self.story.phase == "check" or due - self._t < MOMENT_S):
-            self._tell(self._referee.tick(self.story, due))
+            self._write_facts(self._referee.tick(self.story, due))
 
     def _pass(self, t: float) -> None:
         while (due := self._referee.due(self.story)) is not None and due <= t:
             facts = self._referee.tick(self.story, due)
             if not facts:
                 return
-            self._tell(facts)
+            self._write_facts(facts)
 
-    def _tell(self, facts: list[Fact]) -> None:
+    def _write_facts(self, facts: list[Fact]) -> None:
         batch = self.history.batch + 1
         for fact in facts:
             self._out(self._shown(fact, self.history.add(batch, fact)))
@@ -122,7 +122,7 @@ class Pipe:
         return told
 
 
-def run(game: Game[Any], referee: Keeper, source: Iterable[bytes], out: TextIO) -> int:
+def run(game: Game[Any], referee: Referee, source: Iterable[bytes], out: TextIO) -> int:
     """Referee one game; return 0 when every line could be taken, 2 otherwise."""
 
     def write(answer: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pi_controller.games.base import Game
 
 
-def tell(game: Game[Any], story: Story, fact: Fact) -> Story:
+def apply(game: Game[Any], story: Story, fact: Fact) -> Story:
     """Return the story after `fact`, which is one of those imported here. Raises the game's errors for a state."""
     match fact:
         case StateSet(t=t, sheet=sheet, reason=reason):

@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_controller.mat.events import Button, MatEvent, Strike
+from pi_controller.referee.base import Referee
 from pi_controller.referee.facts import FoulSeen, Question, Source, Struck
-from pi_controller.referee.keeper import Keeper
 
 if TYPE_CHECKING:
     from pi_controller.referee.judge import JudgeAction
     from pi_controller.referee.story import Story
-    from pi_controller.referee.turn import Turn
+    from pi_controller.referee.transaction import Transaction
 
 SECOND_TAP = {"bageswin": "double_tap", "plum_stone": "no_throw"}
 """What a second tap in a turn is, by the game."""
@@ -24,59 +24,59 @@ RATTLE_S = 0.7
 """Strokes so soon after a tap are the pieces in the bowl."""
 
 
-class Throwing(Keeper):
+class Throwing(Referee):
     """One table's referee for a game of throws."""
 
     _tapped_at = float("-inf")
 
-    def _act(self, turn: Turn, call: JudgeAction) -> None:
-        turn.play(call.action, "judge")
+    def _act(self, tx: Transaction, call: JudgeAction) -> None:
+        tx.play(call.action, "judge")
 
-    def _answered(self, turn: Turn, asked: Question, answer: str) -> None:
+    def _answered(self, tx: Transaction, asked: Question, answer: str) -> None:
         if answer == "foul":
-            _second_tap(turn, asked.foul, turn.by)
+            _second_tap(tx, asked.foul, tx.by)
 
-    def _felt(self, turn: Turn, event: MatEvent) -> None:
+    def _felt(self, tx: Transaction, event: MatEvent) -> None:
         match event:
             case Strike():
-                self._tap(turn, event)
+                self._tap(tx, event)
             case Button(name="toss_a" | "toss_b" as name) if self.game.name == "plum_stone":
-                if turn.story.phase == "toss":
-                    turn.play({"do": "lot", "first": name[-1].upper()}, "sensor")
+                if tx.story.phase == "toss":
+                    tx.play({"do": "lot", "first": name[-1].upper()}, "sensor")
             case _:
                 pass
 
-    def _tap(self, turn: Turn, event: Strike) -> None:
-        story = turn.story
+    def _tap(self, tx: Transaction, event: Strike) -> None:
+        story = tx.story
         if story.phase != "throw" or story.question is not None or event.t - self._tapped_at < RATTLE_S:
             return
         kind = SECOND_TAP.get(self.game.name)
         if not story.strokes:
             if event.sure:  # the throw itself is entered by hand, so a tap that is in doubt changes nothing
                 self._tapped_at = event.t
-                turn.add(Struck(turn.t, event.pads, event.margin_db))
+                tx.add(Struck(tx.t, event.pads, event.margin_db))
             return
         if kind is None or kind in story.waived or self.settings.mode(kind) == "off":
             return
         self._tapped_at = event.t
-        turn.add(Struck(turn.t, event.pads, event.margin_db))
+        tx.add(Struck(tx.t, event.pads, event.margin_db))
         if event.sure and self.settings.mode(kind) == "automatic":
-            _second_tap(turn, kind, "sensor")
+            _second_tap(tx, kind, "sensor")
         else:
-            turn.add(Question(turn.t, "foul", ("foul", "play_on"), event.pads, foul=kind))
+            tx.add(Question(tx.t, "foul", ("foul", "play_on"), event.pads, foul=kind))
 
-    def _look(self, turn: Turn) -> None:
+    def _look(self, tx: Transaction) -> None:
         """Nothing lies on the mat that matters."""
 
     def _limit(self, story: Story) -> float | None:
         del story
         return None
 
-    def _overdue(self, turn: Turn) -> None:
+    def _overdue(self, tx: Transaction) -> None:
         """Nobody is waited for."""
 
 
-def _second_tap(turn: Turn, kind: str, by: Source) -> None:
-    thrower: Any = turn.game.sheet(turn.story.state)["thrower"]
-    turn.add(FoulSeen(turn.t, kind, str(thrower)))
-    turn.play({"do": kind}, by)
+def _second_tap(tx: Transaction, kind: str, by: Source) -> None:
+    thrower: Any = tx.game.sheet(tx.story.state)["thrower"]
+    tx.add(FoulSeen(tx.t, kind, str(thrower)))
+    tx.play({"do": kind}, by)

@@ -76,14 +76,14 @@ def percents(chances: ShownChances, language: str = "en") -> tuple[str, str]:
     """Return both chances as texts; while the game goes on none is called 0 or 100 percent for being rounded."""
     text = catalogue(language).gettext
 
-    def said(percent: int, *, sure: bool) -> str:
+    def percent_text(percent: int, *, sure: bool) -> str:
         if percent in {0, 100} and not sure:
             return text("under 1 %") if percent == 0 else text("over 99 %")
         return text("{n} %").format(n=percent)
 
     one, two = chances.percents
     sure = chances.chance in {0.0, 1.0}
-    return said(one, sure=sure), said(two, sure=sure)
+    return percent_text(one, sure=sure), percent_text(two, sure=sure)
 
 
 def basis(chances: ShownChances, language: str = "en") -> str:
@@ -93,9 +93,9 @@ def basis(chances: ShownChances, language: str = "en") -> str:
         return text(_PIECES[chances.game])
     # by luck: as often as the pads say, four of them and then three; a settings file rounds a third
     luck = abs(chances.first - FIRST) < 1e-3 and abs(chances.second - SECOND) < 1e-3
-    said = (
+    percent_text = (
         text("if a hit finds by luck alone: the first with {first} %, a second with {second} %; no fouls")
         if luck
         else text("if the first hit of a hide finds with {first} %, a second with {second} %; no fouls")
     )
-    return said.format(first=f"{100 * chances.first:.3g}", second=f"{100 * chances.second:.3g}")
+    return percent_text.format(first=f"{100 * chances.first:.3g}", second=f"{100 * chances.second:.3g}")

@@ -82,7 +82,7 @@ def sticks(view: View, t: float) -> tuple[Rgb, ...]:
     return tuple(pixel for row in (*rows, short_row(view.short, lights.short)) for pixel in row)
 
 
-def told(rows: Callable[[View, float], Rows]) -> Scene:
+def sheet_scene(rows: Callable[[View, float], Rows]) -> Scene:
     """Return the scene of a game that is told by its score sheet, from the function that fills its rows.
 
     It stands still under a notice, and while the mat looks for what is hidden: currents that change disturb it. Without
@@ -106,7 +106,7 @@ def told(rows: Callable[[View, float], Rows]) -> Scene:
 
 
 SCENES |= {"dakota": sticks} | {
-    name: told(scene.rows)
+    name: sheet_scene(scene.rows)
     for name, scene in {
         "ojibwe": ojibwe,
         "slahal": slahal,

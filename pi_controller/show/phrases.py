@@ -130,7 +130,7 @@ def sentence(view: View, language: str = "en") -> str:
             return text("Protest by {team}: play stands").format(team=inline(team_name(view, view.protest)))
         case _ if view.winner and view.sheet.get("finish") == "forfeit":
             return text("{winner} wins by forfeit").format(winner=inline(player_name(view, view.winner)))
-        case _ if sheet_phrases.told_by_sheet(view) and view.question is None:
+        case _ if sheet_phrases.has_sheet(view) and view.question is None:
             return sheet_phrases.sentence(view, language)
         case "over" if view.winner in {"A", "B"}:
             winner, loser = view.winner, "B" if view.winner == "A" else "A"
@@ -160,7 +160,7 @@ def sentence(view: View, language: str = "en") -> str:
 def outcome(view: View, language: str = "en") -> str:
     """Return what came of the last hit, throw or guess, with what is counted now; nothing where nothing came yet."""
     text = catalogue(language).gettext
-    if sheet_phrases.told_by_sheet(view):
+    if sheet_phrases.has_sheet(view):
         said = [sheet_phrases.worth(view.sheet.get("value"), language)]
     else:
         said = [foul(view.foul, language).rstrip(".")] if view.foul else []
@@ -170,7 +170,7 @@ def outcome(view: View, language: str = "en") -> str:
     if view.calls:
         words = ", ".join(word(call, language, view.game).shown for call in view.calls)
         said.append(text("Called: {words}").format(words=words))
-    if sheet_phrases.told_by_sheet(view):
+    if sheet_phrases.has_sheet(view):
         return ". ".join(filter(None, (*said, sheet_phrases.counted(view, language))))
     if view.phase == "hit":
         return ". ".join(said)  # the second hit is owed, and nothing has moved
@@ -187,7 +187,7 @@ def turn_worth(view: View, language: str = "en") -> str:
 
     In a game told by its score sheet: what is special about this turn, or what the last throw was worth.
     """
-    if sheet_phrases.told_by_sheet(view):
+    if sheet_phrases.has_sheet(view):
         return "" if view.phase == "halted" else sheet_phrases.turn_worth(view, language)
     said = _WORTH.get(view.situation or "")
     only_second_left = view.owed == "second" and view.situation not in {None, "wheya"}

@@ -54,7 +54,7 @@ ROLES: Mapping[str, tuple[str, str]] = {
 _TURN = {"ojibwe": "hider", "slahal": "hiding", "plum_stone": "thrower"}
 
 
-def told_by_sheet(view: View) -> bool:
+def has_sheet(view: View) -> bool:
     """Return whether `view` is of one of `GAMES` and has a score sheet to be told by."""
     return view.game in GAMES and bool(view.sheet)
 

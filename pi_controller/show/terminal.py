@@ -22,7 +22,7 @@ from pi_controller.show.lights import frame
 from pi_controller.show.lines import GROUP, NARROW, WIDE, fit, label, solid
 from pi_controller.show.names import ISOLATES, player_name, team_name
 from pi_controller.show.paint import GAMMA, OWED, TEAM_A, TEAM_B
-from pi_controller.show.sheet_phrases import told_by_sheet
+from pi_controller.show.sheet_phrases import has_sheet
 from pi_controller.show.terminal_sheets import DRAWN
 from pi_controller.show.words import game_name, word
 
@@ -136,10 +136,10 @@ def _wrapped(line: Text, width: int, indent: int) -> list[Text]:
 
 def _lines(view: View, t: float, language: str, width: int) -> list[Text]:
     text = catalogue(language).gettext
-    if told_by_sheet(view):
+    if has_sheet(view):
         head = fit(Text(game_name(view.game, language), Style(bold=True)), width)
         drawn = DRAWN[view.game](view, language, width)
-        said = [part for line in _said(view, language) for part in _wrapped(line, width, 2)]
+        said = [part for line in _messages(view, language) for part in _wrapped(line, width, 2)]
         said[:0] = _clocks(view, t, language)
         return [head, fit(Text("─" * width, Style(dim=True)), width), Text(""), *drawn, Text(""), *said]
     lights, pixels = pinmap().lights, frame(view, t)
@@ -168,7 +168,7 @@ def _lines(view: View, t: float, language: str, width: int) -> list[Text]:
     lines.append(_row("  " + text("points"), pixels[-lights.short :], score, width))
     lines.append(Text(""))
     lines += _clocks(view, t, language)
-    lines += [part for line in _said(view, language) for part in _wrapped(line, width, 2)]
+    lines += [part for line in _messages(view, language) for part in _wrapped(line, width, 2)]
     return lines
 
 
@@ -177,7 +177,7 @@ def _clocks(view: View, t: float, language: str) -> list[Text]:
     return [Text(said, Style(bold=True)) for said in phrases.clocks(view, t, language)] if t else []
 
 
-def _said(view: View, language: str) -> list[Text]:
+def _messages(view: View, language: str) -> list[Text]:
     """Return what is said below the strips, most urgent first."""
     text = catalogue(language).gettext
     bold, dim = Style(bold=True), Style(dim=True)

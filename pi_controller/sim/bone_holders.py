@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pi_controller.sim.bones import HOLDERS, PADS_OF, BonesScript, bones_script, duels
+from pi_controller.sim.bone_plans import HOLDERS, PADS_OF, BonesPlan, bones_plan, duels
 from pi_controller.sim.people import AGAIN_S, one_of
 from pi_controller.sim.turn_people import TurnPeople
 
@@ -57,10 +57,10 @@ class BoneHolders(TurnPeople):
             case _:
                 return None
 
-    def _script(self, view: View) -> BonesScript:
-        return bones_script(self.seed, view.hide, self.pace, self._allowed(view.hide))
+    def _script(self, view: View) -> BonesPlan:
+        return bones_plan(self.seed, view.hide, self.pace, self._allowed(view.hide))
 
-    def _out(self, view: View, plan: BonesScript) -> tuple[int, ...]:
+    def _out(self, view: View, plan: BonesPlan) -> tuple[int, ...]:
         """Return which bone holders' pairs are out (0 and 1): after a split only the one who was not caught."""
         if view.sheet["pairs_out"] != 1:
             return (0, 1)
@@ -83,7 +83,7 @@ class BoneHolders(TurnPeople):
 
     # hiding
 
-    def _hide(self, plan: BonesScript, out: tuple[int, ...]) -> Iterator[float]:
+    def _hide(self, plan: BonesPlan, out: tuple[int, ...]) -> Iterator[float]:
         world = self._world
         yield from self._open_hands()
         yield plan.start_s
@@ -115,7 +115,7 @@ class BoneHolders(TurnPeople):
 
     # guessing
 
-    def _guess(self, plan: BonesScript, out: tuple[int, ...]) -> Iterator[float]:
+    def _guess(self, plan: BonesPlan, out: tuple[int, ...]) -> Iterator[float]:
         number = plan.hide
         yield plan.look_s
         if plan.king is not None:
@@ -142,7 +142,7 @@ class BoneHolders(TurnPeople):
                 self._press(signal)
             yield AGAIN_S
 
-    def _switch(self, plan: BonesScript, out: tuple[int, ...]) -> Iterator[float]:
+    def _switch(self, plan: BonesPlan, out: tuple[int, ...]) -> Iterator[float]:
         """A holder slips the bone over to the other fist; where the mat does not see it, the judge does."""
         holder = out[0]
         left, right = HOLDERS[holder]
@@ -162,7 +162,7 @@ class BoneHolders(TurnPeople):
 
     # the judge
 
-    def _says(self, view: View, asked: Asked) -> str | dict[str, Any]:
+    def _answer_to(self, view: View, asked: Asked) -> str | dict[str, Any]:
         plan = self._script(view)
         match asked.about:
             case "actual":
@@ -175,7 +175,7 @@ class BoneHolders(TurnPeople):
                 return one_of(asked.choices, "play_on")
 
 
-def _actual(plan: BonesScript, out: tuple[int, ...]) -> Signal:
+def _actual(plan: BonesPlan, out: tuple[int, ...]) -> Signal:
     """Return the signal that would catch the unmarked bones that are out."""
     pads = {plan.bones[holder] for holder in out}
     return next(signal for signal in PADS_OF if pads <= {*PADS_OF[signal]})

@@ -27,7 +27,7 @@ from pi_controller.show.chances_bar import ChancesBar
 from pi_controller.show.i18n import chosen
 from pi_controller.sim.conditions import Conditions
 from pi_controller.sim.demo_lines import DemoLines
-from pi_controller.sim.script import Mischief
+from pi_controller.sim.plans import Mischief
 from pi_controller.sim.simulation import Simulation
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ class DemoLines:
 
     def of(self, view: View) -> str | None:
         """Return the line for what has just happened, or None."""
-        if not sheet_phrases.told_by_sheet(view):
+        if not sheet_phrases.has_sheet(view):
             if view.phase not in ("show", "over") or view.hide == self._told:
                 return None
             self._told = view.hide

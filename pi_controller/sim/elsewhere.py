@@ -16,7 +16,7 @@ from pi_controller.daemon import Daemon
 from pi_controller.drivers.buttons import MockButtons
 from pi_controller.errors import MatError
 from pi_controller.referee.judge import JudgeCall
-from pi_controller.run import board, feel, open_table
+from pi_controller.run import board, mat_sensors, open_table
 from pi_controller.table.settings import load
 from pi_controller.table.view import View
 
@@ -109,7 +109,7 @@ class Elsewhere:
 
 
 def serve(settings_file: Path, turns: Connection) -> None:
-    """Be the table: answer every turn (a `Turn`, by a `Reply`) until there are no more."""
+    """Be the table: answer every turn (a `Transaction`, by a `Reply`) until there are no more."""
     settings = load(settings_file)
     buttons = MockButtons()
     daemon: Daemon | None = None
@@ -119,7 +119,7 @@ def serve(settings_file: Path, turns: Connection) -> None:
         except EOFError:
             return
         if daemon is None:  # time is only known now
-            daemon = Daemon(open_table(settings, turn.t), feel(settings), board(settings), buttons)
+            daemon = Daemon(open_table(settings, turn.t), mat_sensors(settings), board(settings), buttons)
         for name in turn.presses:
             buttons.press(name, turn.t)
         for call in turn.calls:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from pi_controller.drivers.serial_port import SerialPort
-from pi_controller.link.listener import Listener
+from pi_controller.link.connection import BoardConnection
 from pi_controller.sim.mat import SimMat
 
 if TYPE_CHECKING:
@@ -20,26 +20,26 @@ TICK_S = 0.032
 
 
 class SimListening:
-    """A `Listener` at a simulated mat; `faults` are built into its board. `t` is virtual seconds."""
+    """A `BoardConnection` at a simulated mat; `faults` are built into its board. `t` is virtual seconds."""
 
     def __init__(self, seed: int, conditions: Conditions | None = None, faults: Sequence[Fault] = ()) -> None:
         self.mat = SimMat(seed, conditions)
         for fault in faults:
             fault.inject(self.mat.board)
-        self.listener = Listener(lambda: SerialPort(self.mat.device))
+        self.connection = BoardConnection(lambda: SerialPort(self.mat.device))
         self.t = 0.0
         self._sent = 0
 
     def tick(self, dt: float = TICK_S) -> list[Message]:
         """Let `dt` seconds pass at both ends; return what the board said."""
-        waiting = self.mat.advance(dt, self.listener.sent - self._sent)
-        self._sent = self.listener.sent
+        waiting = self.mat.advance(dt, self.connection.sent - self._sent)
+        self._sent = self.connection.sent
         self.t += dt
-        return self.listener.step(self.t, waiting)
+        return self.connection.step(self.t, waiting)
 
     def close(self) -> None:
         """Give the port and the mat back."""
-        self.listener.close()
+        self.connection.close()
         self.mat.close()
 
     def __enter__(self) -> Self:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pi_controller.pinmap import pinmap
 from pi_controller.sim.people import AGAIN_S, louder, one_of
-from pi_controller.sim.script import PACES, Drop, Mischief, Pace, PaceName, Stroke, span, stroke, style, toss, under
+from pi_controller.sim.plans import PACES, Drop, Mischief, Pace, PaceName, Stroke, span, stroke, style, toss, under
 from pi_controller.sim.seeds import Stream, rng
 from pi_controller.sim.turn_people import TurnPeople
 
@@ -276,7 +276,7 @@ class OjibwePeople(TurnPeople):
 
     # the judge
 
-    def _says(self, view: View, asked: Asked) -> str | dict[str, Any]:
+    def _answer_to(self, view: View, asked: Asked) -> str | dict[str, Any]:
         plan = self._script(view)
         match asked.about:
             case "balls" | "no_reading" if plan.amiss is not None and plan.stop:

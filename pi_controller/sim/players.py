@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pi_controller.sim.people import AGAIN_S, People, louder, one_of
-from pi_controller.sim.script import HideScript, Mischief, PaceName, Stroke, script, toss
+from pi_controller.sim.plans import HidePlan, Mischief, PaceName, Stroke, hide_plan, toss
 from pi_controller.sim.truth import Truth, compare
 
 if TYPE_CHECKING:
@@ -76,8 +76,8 @@ class Players(People):
             case _:
                 return None
 
-    def _script(self, view: View) -> HideScript:
-        return script(self.seed, view.hide, self.pace, self.mischief)
+    def _script(self, view: View) -> HidePlan:
+        return hide_plan(self.seed, view.hide, self.pace, self.mischief)
 
     def _toss(self) -> Iterator[float]:
         yield 0.4
@@ -85,7 +85,7 @@ class Players(People):
         self.truth.tossed = winner
         yield from self._pressing("toss_a" if winner == "A" else "toss_b")
 
-    def _hide(self, plan: HideScript, hider: str | None) -> Iterator[float]:
+    def _hide(self, plan: HidePlan, hider: str | None) -> Iterator[float]:
         world = self._world
         world.hand_home("hitter")
         yield plan.start_s
@@ -117,7 +117,7 @@ class Players(People):
             self._world.hand_home(side)
         yield 0.0
 
-    def _hit(self, plan: HideScript, owed: str) -> Iterator[float]:
+    def _hit(self, plan: HidePlan, owed: str) -> Iterator[float]:
         stroke = plan.first if owed == "first" else plan.second
         yield stroke.look_s
         level = stroke.level_dbfs
@@ -131,7 +131,7 @@ class Players(People):
         self._last_stroke = (hide, owed, stroke.pad)
         self._world.strike(stroke.pad, level, stroke.also, stroke.also_after_s, stroke.after_s)
 
-    def _show(self, plan: HideScript, view: View) -> Iterator[float]:
+    def _show(self, plan: HidePlan, view: View) -> Iterator[float]:
         yield plan.show_s
         side = "hitter" if view.foul is None and any(hit.found for hit in view.hits) else "hider"
         world = self._world
@@ -147,7 +147,7 @@ class Players(People):
         yield 0.3
         yield from self._pressing("shown")
 
-    def _fetch(self, plan: HideScript) -> Iterator[float]:
+    def _fetch(self, plan: HidePlan) -> Iterator[float]:
         """Reach for the bead, to hide it anew."""
         world = self._world
         pad = world.lies("bead")
@@ -169,7 +169,7 @@ class Players(People):
 
     # the judge
 
-    def _says(self, view: View, asked: Asked) -> str | dict[str, Any]:
+    def _answer_to(self, view: View, asked: Asked) -> str | dict[str, Any]:
         foul = self.truth.hides[view.hide].foul if view.hide in self.truth.hides else None
         if asked.about == "no_reading" and foul is not None:
             return {"do": "foul", "by": "hider", "kind": foul}

@@ -17,10 +17,10 @@ from pi_controller.errors import UsageError
 from pi_controller.pinmap import pinmap
 from pi_controller.referee.history import effective
 from pi_controller.referee.referees import referee_for
-from pi_controller.sensing import feel_for
+from pi_controller.sensing import mat_sensors_for
 from pi_controller.sim.lockstep import TICK_S, LockStep
 from pi_controller.sim.mat import SimMat
-from pi_controller.sim.who import people_for
+from pi_controller.sim.people_factory import people_for
 from pi_controller.table.journal import Journal
 from pi_controller.table.table import Table, bound_to
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
     from pi_controller.games.base import Game
     from pi_controller.referee.judge import JudgeCall
-    from pi_controller.referee.seats import Seats
+    from pi_controller.referee.seating import Seats
     from pi_controller.referee.settings import RefereeSettings
     from pi_controller.sim.conditions import Conditions
+    from pi_controller.sim.plans import Mischief, PaceName
     from pi_controller.sim.players import Players
-    from pi_controller.sim.script import Mischief, PaceName
     from pi_controller.sim.truth import Truth
     from pi_controller.sim.turn_people import TurnPeople
     from pi_controller.sim.turns import Turns
@@ -77,7 +77,12 @@ class Simulation:
             self._buttons = MockButtons()
             self.strip = MemoryStrip(pinmap().lights.count)
             self.daemon = Daemon(
-                table, feel_for(game.name), lambda: SerialPort(self.mat.device), self._buttons, self.strip, publish
+                table,
+                mat_sensors_for(game.name),
+                lambda: SerialPort(self.mat.device),
+                self._buttons,
+                self.strip,
+                publish,
             )
             stack.callback(self.daemon.close)
             self.players = people(game, seed, self.mat.world, self._press, self._judge, pace=pace, mischief=mischief)

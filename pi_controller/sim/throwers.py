@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pi_controller.sim.people import AGAIN_S, one_of
-from pi_controller.sim.script import toss
+from pi_controller.sim.plans import toss
 from pi_controller.sim.throws import ThrowScript, start, throw_script
 from pi_controller.sim.turn_people import TurnPeople
 
@@ -108,7 +108,7 @@ class Throwers(TurnPeople):
 
     # the judge
 
-    def _says(self, view: View, asked: Asked) -> str | dict[str, Any]:
+    def _answer_to(self, view: View, asked: Asked) -> str | dict[str, Any]:
         del view
         plan = throw_script(self.game.name, self.seed, self._number, self.pace, self.mischief)
         return one_of(asked.choices, "foul" if self._foul(plan) else "play_on")

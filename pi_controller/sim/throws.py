@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_controller.games.bageswin import PIECES
 from pi_controller.games.patol import DIRECTIONS, RIVERS
-from pi_controller.sim.script import PACES, Mischief, PaceName, Stroke, span, stroke
+from pi_controller.sim.plans import PACES, Mischief, PaceName, Stroke, span, stroke
 from pi_controller.sim.seeds import Stream, rng
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from pi_controller.errors import MatError
 from pi_controller.games import registry
 from pi_controller.games.base import Team
 from pi_controller.referee.facts import Done, Fact, Opened, Ready, Reveal
-from pi_controller.referee.telling import blank, tell
-from pi_controller.sim.script import HideScript, Mischief, PaceName, script, toss
+from pi_controller.referee.reducer import apply, blank
+from pi_controller.sim.plans import HidePlan, Mischief, PaceName, hide_plan, toss
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -59,7 +59,7 @@ class Truth(msgspec.Struct):
     tossed: Team | None = None
     hides: dict[int, TrueHide] = msgspec.field(default_factory=dict[int, TrueHide])
 
-    def hidden(self, plan: HideScript, hider: Team) -> None:
+    def hidden(self, plan: HidePlan, hider: Team) -> None:
         """Record that the hider has hidden as `plan` says; a hide begun anew replaces what was recorded."""
         passes = tuple(p.pad for p in plan.passes)
         self.hides[plan.hide] = TrueHide(plan.hide, hider, plan.place, passes, plan.foul)
@@ -96,7 +96,7 @@ class Truth(msgspec.Struct):
         return msgspec.json.decode(data, type=Truth)
 
 
-def foretell(
+def predict(
     seed: int, game: Game[Any], pace: PaceName = "brisk", mischief: Mischief | None = None, most: int = MOST_HIDES
 ) -> Truth:
     """Return the truth of a whole game (or its first `most` hides) from the scripts alone, without playing it."""
@@ -105,7 +105,7 @@ def foretell(
     for hide in range(1, most + 1):
         if game.over(state):
             break
-        plan = script(seed, hide, pace, mischief)
+        plan = hide_plan(seed, hide, pace, mischief)
         truth.hidden(plan, game.sheet(state)["hider"])
         if plan.foul is None:
             for owed, stroke in (("first", plan.first), ("second", plan.second)):
@@ -119,7 +119,7 @@ def foretell(
     return truth
 
 
-class _Told:
+class _FactsOfHide:
     """One hide as the facts tell it."""
 
     def __init__(self) -> None:
@@ -130,26 +130,26 @@ class _Told:
         self.revealed: int | None = None
 
 
-def _tell(facts: Iterable[Fact], game: Game[Any]) -> tuple[dict[int, _Told], list[str]]:
+def _facts_by_hide(facts: Iterable[Fact], game: Game[Any]) -> tuple[dict[int, _FactsOfHide], list[str]]:
     """Sort facts by hide (the toss belongs to hide 0), and say where they cannot be told further."""
-    told: dict[int, _Told] = {}
+    told: dict[int, _FactsOfHide] = {}
     story = blank(game)
     for fact in facts:
         hide = 0 if story.phase == "toss" else story.hide
         try:
-            story = tell(game, story, fact)
+            story = apply(game, story, fact)
         except MatError as error:
             return told, [f"hide {hide}: the facts cannot be told further: {error.what}"]
         if isinstance(fact, Done):
-            this = told.setdefault(hide, _Told())
+            this = told.setdefault(hide, _FactsOfHide())
             this.actions.append(fact.action)
             this.sheet = game.sheet(story.state)
         elif isinstance(fact, Ready):
-            this = told.setdefault(story.hide, _Told())
+            this = told.setdefault(story.hide, _FactsOfHide())
             this.passes = None if story.doubt >= story.hide else story.passes  # the mat knows that it missed some
             this.fetched = story.fetched
         elif isinstance(fact, Reveal):
-            told.setdefault(fact.hide, _Told()).revealed = fact.pad
+            told.setdefault(fact.hide, _FactsOfHide()).revealed = fact.pad
     return told, []
 
 
@@ -165,7 +165,7 @@ def compare(truth: Truth, facts: Iterable[Fact], game: Game[Any] | None = None) 
         if opened is None:
             return ["the facts do not say which game was played"]
         game = registry.game(opened.game, opened.options)
-    told, wrong = _tell(known, game)
+    told, wrong = _facts_by_hide(known, game)
     sheets: dict[int, dict[str, Any]] = {}
     try:
         sheets = truth.sheets(game)
@@ -176,7 +176,7 @@ def compare(truth: Truth, facts: Iterable[Fact], game: Game[Any] | None = None) 
         want.setdefault(hide, []).append(action)
     for hide in sorted(want.keys() | {hide for hide, tale in told.items() if tale.actions}):
         name = "the toss" if hide == 0 else f"hide {hide}"
-        tale = told.get(hide, _Told())
+        tale = told.get(hide, _FactsOfHide())
         wrong += _actions(name, want.get(hide, []), tale.actions)
         if hide in truth.hides:
             wrong += _rest(name, truth.hides[hide], tale)
@@ -197,7 +197,7 @@ def _actions(name: str, want: list[Action], have: list[Action]) -> list[str]:
     return wrong
 
 
-def _rest(name: str, true: TrueHide, told: _Told) -> list[str]:
+def _rest(name: str, true: TrueHide, told: _FactsOfHide) -> list[str]:
     wrong: list[str] = []
     if told.revealed is not None and told.revealed != true.place:
         wrong.append(f"{name}: revealed under pad {told.revealed}, truly under pad {true.place}")

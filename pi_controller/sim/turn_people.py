@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pi_controller.sim.people import People
-from pi_controller.sim.script import Mischief, PaceName
+from pi_controller.sim.plans import Mischief, PaceName
 from pi_controller.sim.turns import Turns, compare_turns
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import numpy as np
 
 from pi_controller.errors import UsageError
 from pi_controller.pinmap import pinmap
-from pi_controller.referee.seats import far
+from pi_controller.referee.seating import mirrored
 from pi_controller.sim.conditions import Conditions
 from pi_controller.sim.hands import Hand, HandStyle, Side
 from pi_controller.sim.magnets import LYING_Z, MARKED_AM2, UNMARKED_AM2, Bead, Magnets
@@ -24,7 +24,7 @@ from pi_controller.sim.touch import TouchStrips
 
 if TYPE_CHECKING:
     from pi_controller.games.base import Team
-    from pi_controller.referee.seats import Seats
+    from pi_controller.referee.seating import Seats
 
 NS = 1_000_000_000
 RUB_S = 30.0
@@ -63,7 +63,7 @@ class World:
 
     def sit(self, hiders: Team | None) -> None:
         """The team `hiders` hides from now on."""
-        self.turned = far(self.seats, hiders)
+        self.turned = mirrored(self.seats, hiders)
 
     # hands
 

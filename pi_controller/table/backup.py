@@ -128,18 +128,18 @@ class Backup:
         self._done.set()
         self._thread.start()
 
-    def took(self, t: float, messages: Sequence[Message], armed: bool) -> None:
+    def on_messages(self, t: float, messages: Sequence[Message], armed: bool) -> None:
         """Messages of the link are no matter here."""
 
-    def told(self, events: Sequence[MatEvent], armed: bool) -> None:
+    def on_events(self, events: Sequence[MatEvent], armed: bool) -> None:
         """Nor are mat events."""
 
-    def pressed(self, t: float, press: Button) -> None:
+    def on_press(self, t: float, press: Button) -> None:
         """Nor presses."""
 
-    def stepped(self, t: float, table: Table, armed: bool) -> None:  # noqa: ARG002 - as all who look on
+    def on_step(self, t: float, table: Table, armed: bool) -> None:  # noqa: ARG002 - as all who look on
         """Have what is new copied, where it is time and the last copy is done."""
-        game = table.story.stands_from
+        game = table.story.revision_from
         if self._wanted[1] and game != self._wanted[0] and (opened := table.journal.opened()) is not None:
             self._finished.append(self._journal.with_name(opened.after))
         self._wanted = game, table.journal.seq

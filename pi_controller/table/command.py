@@ -29,7 +29,7 @@ class UsedKeyError(MatError, RuntimeError):
 class Command(msgspec.Struct, frozen=True):
     """`key` is the command's own among its actor's: said twice it counts once.
 
-    `expect` is the `View.stand` it was given for, if any.
+    `expect` is the `View.revision` it was given for, if any.
     """
 
     call: JudgeCall
@@ -48,7 +48,7 @@ class Command(msgspec.Struct, frozen=True):
         return Called(call.t, self.actor, self.role, tag, self.key, reason, digest)
 
 
-class Ruled(NamedTuple):
+class CommandResult(NamedTuple):
     """What came of a command: the journal's last record then (0 before a restart), and whether it was said before."""
 
     seq: int

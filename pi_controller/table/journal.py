@@ -22,7 +22,7 @@ from pi_controller.referee.facts import Opened
 from pi_controller.table import journal_file as file
 from pi_controller.table import write_ahead_log
 from pi_controller.table.chain import EPOCH_BYTES, Row, chained, follow, genesis
-from pi_controller.table.journal_file import DAMAGED, NO_FOLDER, SALVAGE, SCHEMA_VERSION, Meta, told, wrong
+from pi_controller.table.journal_file import DAMAGED, NO_FOLDER, RECOVER, SCHEMA_VERSION, Meta, journal_errors, wrong
 from pi_controller.table.migrate import migrate
 from pi_controller.table.next_game import keeping_place, settle, take_over, write_next
 
@@ -71,10 +71,10 @@ class Journal:
         try:
             if not read_only:
                 self._lock = self._hold()
-            with told(self.path, "looked at"):
+            with journal_errors(self.path, "looked at"):
                 self._examine()
             if not read_only:
-                with told(self.path, "brought to this version"):
+                with journal_errors(self.path, "brought to this version"):
                     migrate(self.path, token)
             self.reopen()
         except BaseException:
@@ -90,7 +90,7 @@ class Journal:
         """Write `facts` as one batch and return its number once they are safely on disk."""
         batch = self.batch + 1
         plain = _rows_of(facts, self.seq, batch)
-        with told(self.path, "written"):
+        with journal_errors(self.path, "written"):
             db = self._open_db()
             rows = list(chained(self._hash, plain)) if not self.read_only else list(plain)
             try:
@@ -130,15 +130,15 @@ class Journal:
 
     def rows(self, to: int | None = None) -> Iterator[Row]:
         """Yield every record as it stands in the file, its hash checked; with `to` those up to that `seq`."""
-        with told(self.path, "read"):
+        with journal_errors(self.path, "read"):
             previous = genesis(self.meta.epoch) if self.meta else ""
             for n, row in enumerate(file.rows(self._open_db(), self._version, self.seq if to is None else to), 1):
                 if row.seq != n:
-                    raise wrong(self.path, f"record {n} is missing", SALVAGE)
+                    raise wrong(self.path, f"record {n} is missing", RECOVER)
                 if self.meta:
                     previous = follow(previous, row)
                     if row.hash != previous:
-                        raise wrong(self.path, f"record {n} is not what was written: its hash does not follow", SALVAGE)
+                        raise wrong(self.path, f"record {n} is not what was written: its hash does not follow", RECOVER)
                 yield row
 
     def opened(self) -> Opened | None:
@@ -157,7 +157,7 @@ class Journal:
         self._close_db()
         if not self.read_only:
             settle(self.path)
-        with told(self.path, "opened"):
+        with journal_errors(self.path, "opened"):
             self._db = db = self._connect()
             found = file.identity(db)
             file.check(self.path, found)
@@ -172,7 +172,7 @@ class Journal:
             try:
                 self.meta = file.meta(db, self._version)
             except ValueError as error:
-                raise wrong(self.path, str(error), SALVAGE) from error
+                raise wrong(self.path, str(error), RECOVER) from error
             if not self.read_only:
                 file.renew(db)
             last = db.execute("SELECT seq, batch FROM facts ORDER BY seq DESC LIMIT 1").fetchone()
@@ -195,7 +195,7 @@ class Journal:
 
         Nothing is waited for: where somebody is reading it is done another time.
         """
-        with told(self.path, "written"):
+        with journal_errors(self.path, "written"):
             db = self._open_db()
             db.execute("PRAGMA busy_timeout = 0")
             try:
@@ -223,7 +223,7 @@ class Journal:
         """
         about = Meta(self._token(EPOCH_BYTES).hex(), created=t)
         write_next(self.path, about, list(_rows_of(facts, 0, 1)))
-        with told(self.path, "closed"):
+        with journal_errors(self.path, "closed"):
             (busy, _, _) = self._open_db().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
             raise wrong(self.path, "another program reads it", "close the other program, or try again in a moment")
@@ -242,7 +242,7 @@ class Journal:
             raise self._gone()
         if lying == self._files[0]:
             return
-        with told(self.path, "opened"):
+        with journal_errors(self.path, "opened"):
             with closing(file.look_without_log(self.path)) as db:
                 found = file.identity(db)
                 same = found.version == SCHEMA_VERSION and file.meta(db, found.version) == self.meta
@@ -270,7 +270,7 @@ class Journal:
             with suppress(OSError):  # a full disk
                 copy = f"; a copy is kept in {write_ahead_log.keep_aside(self.path).name}"
         if state.lost:
-            raise wrong(self.path, state.lost, f"nothing was changed{copy}; {SALVAGE}")
+            raise wrong(self.path, state.lost, f"nothing was changed{copy}; {RECOVER}")
         log.warning("journal %s: its log ends in an event that was not written to its end%s", self.path.name, copy)
 
     def _gone(self) -> JournalError:

@@ -31,7 +31,7 @@ APPLICATION_ID = 0x4D4D4154
 SCHEMA_VERSION = 2
 BUSY_S = 0.25
 """How long another program may hold the file before that is an error, s."""
-SALVAGE = "'moccasin-mat salvage FILE -o NEW' keeps what can be read"
+RECOVER = "'moccasin-mat recover FILE -o NEW' keeps what can be read"
 
 _TABLES = """
 CREATE TABLE facts(
@@ -59,7 +59,7 @@ _CAUSES = {
     sqlite3.SQLITE_BUSY: ("another program holds it", "close the other program"),
     sqlite3.SQLITE_LOCKED: ("another program holds it", "close the other program"),
     sqlite3.SQLITE_IOERR: ("the disk fails", "check the disk, then go on"),
-    sqlite3.SQLITE_CORRUPT: ("it is damaged", SALVAGE),
+    sqlite3.SQLITE_CORRUPT: ("it is damaged", RECOVER),
     sqlite3.SQLITE_NOTADB: ("it is not a journal, or it is damaged", "check the file's name"),
     sqlite3.SQLITE_CANTOPEN: ("it cannot be opened", "check that the folder exists and may be written"),
     sqlite3.SQLITE_CONSTRAINT: ("the record does not follow the last one", "another program wrote to it: restart"),
@@ -96,7 +96,7 @@ def wrong(path: Path, what: str, todo: str = "") -> JournalError:
 
 
 @contextmanager
-def told(path: Path, doing: str) -> Generator[None]:
+def journal_errors(path: Path, doing: str) -> Generator[None]:
     """Turn what goes wrong while `doing` something with the journal at `path` into a `JournalError`."""
     try:
         yield

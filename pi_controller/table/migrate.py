@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pi_controller.table import journal_file as file
 from pi_controller.table.chain import EPOCH_BYTES
-from pi_controller.table.journal_file import SALVAGE, SCHEMA_VERSION, Meta, wrong
+from pi_controller.table.journal_file import RECOVER, SCHEMA_VERSION, Meta, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,7 +58,7 @@ def _records(path: Path, db: sqlite3.Connection) -> list[Row]:
     records = list(file.rows(db, 1))
     for n, row in enumerate(records, 1):
         if row.seq != n:
-            raise wrong(path, f"record {n} is missing", SALVAGE)
+            raise wrong(path, f"record {n} is missing", RECOVER)
     return records
 
 

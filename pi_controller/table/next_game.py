@@ -20,7 +20,7 @@ import msgspec
 from pi_controller.errors import JournalError
 from pi_controller.referee.facts import Opened
 from pi_controller.table import journal_file as file
-from pi_controller.table.journal_file import told, wrong
+from pi_controller.table.journal_file import journal_errors, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +49,7 @@ def keeping_place(journal: Path, began: float) -> Path:
 
 def write_next(journal: Path, about: Meta, records: Sequence[Row]) -> None:
     """Write the next game's journal beside `journal`, where nothing counts yet. Raises `JournalError`."""
-    with told(journal, "followed by another"):
+    with journal_errors(journal, "followed by another"):
         file.write_beside(journal, about, records, _NEXT)
 
 
@@ -58,7 +58,7 @@ def take_over(journal: Path, kept: Path) -> None:
 
     Nobody has `journal` open for writing, and its log is in it.
     """
-    with told(journal, "kept under its date"):
+    with journal_errors(journal, "kept under its date"):
         drop_log(journal)
         os.link(journal, kept)  # unlike a rename it never takes another file's place
         kept.chmod(PRIVATE)
@@ -78,7 +78,7 @@ def settle(journal: Path) -> None:
     if kept is not None and kept.is_file() and (not journal.exists() or kept.samefile(journal)):
         _finish(journal)
     else:
-        with told(journal, "opened"):
+        with journal_errors(journal, "opened"):
             file.remove(new)
 
 
@@ -96,7 +96,7 @@ def drop_log(journal: Path) -> None:
 
 
 def _finish(journal: Path) -> None:
-    with told(journal, "followed by another"):
+    with journal_errors(journal, "followed by another"):
         drop_log(journal)
         file.put_in_place(file.beside_hidden(journal, _NEXT), journal)
 

@@ -16,9 +16,10 @@ from pi_controller.errors import JournalError, MatError, UsageError
 from pi_controller.games import registry
 from pi_controller.games.options import from_text
 from pi_controller.games.wording import all_printable, printable
-from pi_controller.record import retelling
+from pi_controller.record import playback
 from pi_controller.record.model import RecordError
 from pi_controller.record.saying import of_table, who
+from pi_controller.referee.commitment import Bound, check
 from pi_controller.referee.facts import (
     Answer,
     Called,
@@ -38,7 +39,6 @@ from pi_controller.referee.facts import (
     Withdrawn,
 )
 from pi_controller.referee.history import History
-from pi_controller.referee.opening import Bound, check
 from pi_controller.referee.story import HAMPA_APENA, Story
 from pi_controller.table.journal import Journal
 from pi_controller.table.record import is_journal, kept_in, written_in
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from pi_controller.referee.history import Record
 
 
-def main(argv: Sequence[str], played: retelling.Played | None = None) -> int:
+def main(argv: Sequence[str], played: playback.Played | None = None) -> int:
     """Run `moccasin-mat replay FILE [--to N] [--json]`; return its exit status.
 
     `played` puts the actions of the games without hides into words (`retelling.as_text`).
@@ -69,7 +69,7 @@ def main(argv: Sequence[str], played: retelling.Played | None = None) -> int:
         raise UsageError("there is no record before the first", "--to takes a number from 1")
     if not is_journal(args.file):
         record = written_in(args.file, args.game, from_text(args.set))
-        return _retold(args.file, record, args.to, played, json=args.json)
+        return _replay_record(args.file, record, args.to, played, json=args.json)
     with Journal(args.file, read_only=True) as journal:
         opened = journal.opened()
         if opened is None:
@@ -77,7 +77,7 @@ def main(argv: Sequence[str], played: retelling.Played | None = None) -> int:
         game = registry.game(opened.game, opened.options)
         records = list(journal.read(args.to))
     if game.name != HAMPA_APENA and not args.json:  # no hides to tell it by: as its record tells it
-        return _retold(args.file, kept_in(args.file, private=True), args.to, played, json=False)
+        return _replay_record(args.file, kept_in(args.file, private=True), args.to, played, json=False)
     try:
         (_as_json if args.json else _as_text)(game, records, sys.stdout)
     except MatError as error:
@@ -88,16 +88,18 @@ def main(argv: Sequence[str], played: retelling.Played | None = None) -> int:
     return 0
 
 
-def _retold(path: str, record: WrittenRecord, to: int | None, played: retelling.Played | None, *, json: bool) -> int:
+def _replay_record(
+    path: str, record: WrittenRecord, to: int | None, played: playback.Played | None, *, json: bool
+) -> int:
     """Tell a written record; what is wrong in it goes to standard error and makes the status 2."""
     if not record.game:
         raise RecordError(f"{path} is no journal and no record", "a record says 'Game: dakota' at its top")
     for fault in record.faults:
         print(f"moccasin-mat: line {fault.line}: {printable(fault.what)}", file=sys.stderr)
     if json:
-        retelling.as_json(record, sys.stdout, to)
+        playback.as_json(record, sys.stdout, to)
     else:
-        retelling.as_text(record, sys.stdout, to, played)
+        playback.as_text(record, sys.stdout, to, played)
     return 2 if record.faults else 0
 
 
@@ -124,7 +126,7 @@ def _as_text(game: Game[Any], records: Sequence[Record], out: TextIO) -> None:
             chosen = {name: value for name, value in fact.options.items() if value != _default(game, name)}
             out.write("".join(f"{name} = {printable(str(value))}\n" for name, value in chosen.items()))
             out.write(f"the game before: {printable(fact.after)}\n" if fact.after else "")
-        said = printable(_say(game, before, fact, view))
+        said = printable(_sentence(game, before, fact, view))
         line = f"{seq:>5}  {said}{'' if counts else '   (taken back)'}\n" if said else ""
         if isinstance(fact, StateSet):
             line += f"       {_stands(view)}\n{_sticks(view)}\n"
@@ -154,7 +156,7 @@ def _sticks(view: View) -> str:
     return "\n".join(f"       {name:<{width}}  {'|' * n:<20} {n:>2}  {points}".rstrip() for name, n, points in rows)
 
 
-def _say(game: Game[Any], before: Story, fact: Fact, view: View) -> str:
+def _sentence(game: Game[Any], before: Story, fact: Fact, view: View) -> str:
     """Return what a record says in one line; nothing for what goes without saying."""
     match fact:
         case Done():

@@ -69,7 +69,7 @@ def read_model(
         read = model.model_validate(data)
     except ValidationError as error:
         for details in error.errors():
-            found += _told(model, details)
+            found += _faults_of(model, details)
     found += [] if also is None else also(data)
     lines = key_lines(text) if found or renamed else {}
     if found or read is None:
@@ -177,7 +177,7 @@ def _written(keys: Keys, renamed: Mapping[Keys, Keys]) -> Keys:
     return keys
 
 
-def _told(model: type[BaseModel], details: ErrorDetails) -> list[Fault]:
+def _faults_of(model: type[BaseModel], details: ErrorDetails) -> list[Fault]:
     """Return one of pydantic's errors in our words."""
     keys = tuple(map(str, details["loc"]))
     context = details.get("ctx", {})

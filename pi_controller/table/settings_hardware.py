@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from pi_controller.mat.strike_settings import SENSORS, StrikeSettings
 from pi_controller.pinmap import pinmap
-from pi_controller.referee.seats import Seats
+from pi_controller.referee.seating import Seats
 from pi_controller.table.settings_fields import Pin, Port, PortOrPins, Profile, Section
 from pi_controller.table.settings_file import Fault, faults
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, cast
 from pi_controller.errors import JournalError
 from pi_controller.games import registry
 from pi_controller.games.play import BARS, POOLS
-from pi_controller.record.course import SET, SIDES, Course
-from pi_controller.record.forms import spoken
+from pi_controller.record.notation import spoken
+from pi_controller.record.playthrough import SET, SIDES, Playthrough
 from pi_controller.record.saying import of_table
 from pi_controller.referee.facts import (
     Answer,
@@ -146,25 +146,25 @@ class _Turns:
     """Tells which hide or turn a fact belongs to, and whose that is; they are numbered as in the record."""
 
     def __init__(self, game: Game[Any]) -> None:
-        self._course = Timeline[Course[Any]](Course(game), _played)
+        self._playthrough = Timeline[Playthrough[Any]](Playthrough(game), _played)
         self._sides: dict[int, str] = {}
 
     def of(self, batch: int, fact: Fact, before: Story) -> tuple[int, str]:
         """Take `fact`; return the number of its hide or turn (0 before the first), and whose it is."""
-        course = self._course.now
-        side = next((str(course.sheet[key]) for key in SIDES if course.sheet.get(key)), "")
-        number = self._course.add(batch, fact).turn
+        playthrough = self._playthrough.now
+        side = next((str(playthrough.sheet[key]) for key in SIDES if playthrough.sheet.get(key)), "")
+        number = self._playthrough.add(batch, fact).turn
         if isinstance(fact, Undone):
-            return course.turn, self._sides.get(course.turn, "")
+            return playthrough.turn, self._sides.get(playthrough.turn, "")
         under_way = before.phase in _UNDER_WAY and not isinstance(fact, Done | StateSet)
-        if number == course.turn and not course.open and under_way:
+        if number == playthrough.turn and not playthrough.open and under_way:
             number += 1  # before the first action of it
-        if number > course.turn:
+        if number > playthrough.turn:
             self._sides[number] = side
         return number, self._sides.get(number, "")
 
 
-def _played(course: Course[Any], batch: int, fact: Fact) -> Course[Any]:
+def _played(playthrough: Playthrough[Any], batch: int, fact: Fact) -> Playthrough[Any]:
     """Return the course after `fact`; the one before stays as it is, an undo may come back to it."""
     del batch
     match fact:
@@ -173,8 +173,8 @@ def _played(course: Course[Any], batch: int, fact: Fact) -> Course[Any]:
         case StateSet(sheet=sheet):
             action = {"do": SET, **sheet}
         case _:
-            return course
-    after = copy(course)
+            return playthrough
+    after = copy(playthrough)
     after.play(action)
     return after
 
@@ -200,7 +200,7 @@ class _Writer:
             self._asked = fact
         elif isinstance(fact, Called):
             self._called, self._called_in = fact, batch
-        said = self._said(fact)
+        said = self._described(fact)
         if said is None or (isinstance(fact, FoulSeen) and batch in self._settled):
             return
         kind, what, by = said
@@ -213,7 +213,7 @@ class _Writer:
         calls = fact.calls if isinstance(fact, Done) else ()
         yield Line(seq, batch, t, kind, what, calls, by, counts, turn, side, action, state)
 
-    def _said(self, fact: Fact) -> tuple[Kind, str, str] | None:
+    def _described(self, fact: Fact) -> tuple[Kind, str, str] | None:
         match fact:
             case Done(action=action, by=by):
                 kind = "foul" if _is_foul(fact) else "action"

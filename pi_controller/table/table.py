@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pi_controller.errors import JournalError, MatError
 from pi_controller.games import registry
 from pi_controller.games.base import IllegalActionError
+from pi_controller.referee.commitment import Bound
 from pi_controller.referee.facts import Called, Fact, LinkSeen, Opened, Question, SensorsSeen, SensorsUsed, Undone
 from pi_controller.referee.history import History
 from pi_controller.referee.judge import JudgeNewGame
-from pi_controller.referee.opening import Bound
-from pi_controller.referee.seats import far
-from pi_controller.table.command import Ruled, StaleError, UsedKeyError
+from pi_controller.referee.seating import mirrored
+from pi_controller.table.command import CommandResult, StaleError, UsedKeyError
 from pi_controller.table.view import View, view_of
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pi_controller.games.base import Game
     from pi_controller.mat.events import MatEvent
     from pi_controller.referee.judge import JudgeCall, Ruling
-    from pi_controller.referee.seats import Seats
+    from pi_controller.referee.seating import Seats
     from pi_controller.referee.story import Story
     from pi_controller.table.command import Command
     from pi_controller.table.journal import Journal
@@ -57,7 +57,7 @@ class Decides(Protocol):
         """Remember, and conclude nothing."""
         ...
 
-    def listens(self, story: Story) -> bool:
+    def strike_reporting(self, story: Story) -> bool:
         """Return whether a stroke is to be felt now."""
         ...
 
@@ -124,7 +124,7 @@ class Table:
         self.journal = journal
         self.game = game
         self.seats: Seats = seats
-        self.far = False
+        self.mirrored = False
         """Whether the hiders sit where B does: at the far edge of the mat, or before the other mat."""
         self.halted: JournalError | None = None
         self._history = History(game)
@@ -173,9 +173,9 @@ class Table:
         return self.halted is None and self.story.armed
 
     @property
-    def listens(self) -> bool:
+    def strike_reporting(self) -> bool:
         """Whether strokes are to be felt: one is due, or it would be an early one."""
-        return self.halted is None and self._referee.listens(self.story)
+        return self.halted is None and self._referee.strike_reporting(self.story)
 
     def mat_event(self, event: MatEvent) -> list[Fact]:
         """Take in what the mat felt; return the facts it gave rise to. Never raises for the event or the journal."""
@@ -210,7 +210,7 @@ class Table:
             facts += self.tick(call.t)
         return facts
 
-    def command(self, command: Command) -> Ruled:
+    def command(self, command: Command) -> CommandResult:
         """Do as somebody who is signed in says, once: journalled with who said it.
 
         Said again by the same person with the same key it is told as done; another call under that key is a
@@ -221,11 +221,11 @@ class Table:
         if before is not None:
             if (before.call, before.digest or called.digest) != (called.call, called.digest):
                 raise UsedKeyError("that key was used for another command", "give each command a key of its own")
-            return Ruled(seq, repeated=True)
-        if command.expect is not None and command.expect != self.story.stand:
+            return CommandResult(seq, repeated=True)
+        if command.expect is not None and command.expect != self.story.revision:
             raise StaleError("the table has moved on since this screen was drawn", "look again: it is up to date now")
         self.judge(command.call, command)
-        return Ruled(self.journal.seq, repeated=False)
+        return CommandResult(self.journal.seq, repeated=False)
 
     def retry(self, t: float) -> bool:
         """Try the journal again and go on from what is in it; return whether the table plays."""
@@ -271,9 +271,9 @@ class Table:
     def _opening(self, t: float, teams: dict[str, str], after: str, said: Command | None) -> list[Fact]:
         """Return the facts that the game after this one begins with."""
         story, game = self.story, self.game
-        stands_from = story.stands_from + self.journal.batch + 1
+        revision_from = story.revision_from + self.journal.batch + 1
         options = dict(game.settings)
-        facts: list[Fact] = [Opened(t, game.name, game.version, game.source, options, teams, after, stands_from)]
+        facts: list[Fact] = [Opened(t, game.name, game.version, game.source, options, teams, after, revision_from)]
         if said is not None:
             facts.append(said.called)
         if story.link is not None:
@@ -327,7 +327,7 @@ class Table:
         with self._by_rules():
             self._history.append(facts, batch)
         self._note_keys(facts, self.journal.seq)
-        self._told()
+        self._story_changed()
 
     def _fold(self) -> None:
         """Tell the history from what is in the journal."""
@@ -335,7 +335,7 @@ class Table:
         with self._by_rules():
             for step in self._history.walk(self.journal.read()):
                 self._note_keys([step.fact], 0)
-        self._told()
+        self._story_changed()
 
     @contextmanager
     def _by_rules(self) -> Generator[None]:
@@ -354,12 +354,12 @@ class Table:
             if isinstance(fact, Called) and fact.key:
                 self._keys.setdefault((fact.actor, fact.key), (fact, seq))
 
-    def _told(self) -> None:
+    def _story_changed(self) -> None:
         """The story is another: see whether the hiders are."""
         self._view = None
-        hidden_afar = far(self.seats, self.game.hiders(self.story.state))
-        if hidden_afar != self.far:
-            self.far = hidden_afar
+        hidden_afar = mirrored(self.seats, self.game.hiders(self.story.state))
+        if hidden_afar != self.mirrored:
+            self.mirrored = hidden_afar
             self._referee.change_sides(self.seats)
 
     def _halt(self, error: JournalError) -> None:

@@ -91,13 +91,13 @@ class Follows:
             return f"record {seq} cannot be read"
         if (fact.t, fact.__struct_config__.tag) != (row.t, row.kind):
             return f"record {seq} says two things: its columns are not its body's"
-        if refused := self._tell(row.batch, fact):
+        if refused := self._apply_rules(row.batch, fact):
             return f"record {seq}: {refused}"
         self.rows.append(row._replace(hash=head))
         self.head = head
         return ""
 
-    def _tell(self, batch: int, fact: Fact) -> str:
+    def _apply_rules(self, batch: int, fact: Fact) -> str:
         """Tell the game on; return why its rules do not allow it."""
         if not self._by_rules:
             return ""
@@ -119,7 +119,7 @@ class Follows:
 
 def verdict(path: Path) -> Verdict:
     """Return what there is to say of the journal at `path`. Raises `JournalError` where there is none to look at."""
-    with file.told(path, "opened"):
+    with file.journal_errors(path, "opened"):
         db = file.look(path)
     with closing(db):
         try:
@@ -132,7 +132,7 @@ def verdict(path: Path) -> Verdict:
         examined = _examined(path.name, db, found.version)
     if examined.wrong:
         return examined
-    with file.told(path, "looked at"):
+    with file.journal_errors(path, "looked at"):
         log = write_ahead_log.examine(path)
     return replace(examined, wrong=log.lost, torn=log.torn)
 

@@ -75,7 +75,7 @@ class View(msgspec.Struct, frozen=True):
     hide (ojibwe), `strokes` the taps or thrusts since the last throw was entered, `ends` when the game's time is up
     (slahal, seconds on the table's clock) unless it stands, since `ends_stood`. `faults` are the piezo discs and
     touch strips that cannot be believed. `withdrawn` are commitments to this hide that will never be opened.
-    `stand` changes with what a judge decides by: a command names the one it was given for. `since` is when the
+    `revision` changes with what a judge decides by: a command names the one it was given for. `since` is when the
     table began to wait for what it waits for, `limit` how long that may take (seconds, the organiser's number),
     `stood` since when that clock stands, `paused` when a judge stopped all clocks. `notice` is what people are to
     know and nobody has to answer. `sensors` is whether play goes by what the mat feels; `protest` is the team whose
@@ -111,7 +111,7 @@ class View(msgspec.Struct, frozen=True):
     strokes: int = 0
     ends: float | None = None
     ends_stood: float | None = None
-    stand: int = 0
+    revision: int = 0
     since: float = 0.0
     limit: float | None = None
     stood: float | None = None
@@ -170,7 +170,7 @@ def view_of(
         strokes=story.strokes,
         ends=_ends(game, story),
         ends_stood=story.playing and story.playing.stood,
-        stand=story.stand,
+        revision=story.revision,
         since=story.waiting.began,
         limit=_limit(game, story),
         stood=story.waiting.stood,

@@ -65,7 +65,7 @@ def examine(path: Path) -> State:
         try:
             about = file.meta(db, found.version) if found.tables else None
         except ValueError as error:
-            raise file.wrong(path, str(error), file.SALVAGE) from error
+            raise file.wrong(path, str(error), file.RECOVER) from error
         last = _last(db, found.version, about) if found.tables else Row(0, 0, 0.0, "", "")
     promised = int(acknowledged.split()[1]) if about and acknowledged.startswith(_mark(about)) else 0
     if promised > last.seq:
@@ -120,7 +120,7 @@ def _signed(text: str) -> bytes:
 
 
 def _mark(about: Meta) -> str:
-    """Return what tells this journal from others under its name: one that was salvaged is another."""
+    """Return what tells this journal from others under its name: one that was recovered is another."""
     return hashlib.sha256("|".join(map(str, about)).encode()).hexdigest()[:_MARK]
 
 

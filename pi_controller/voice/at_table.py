@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pi_controller.drivers.sound import AplaySound, Sound
-from pi_controller.voice.shelf import is_folder
+from pi_controller.voice.recordings import is_folder
 from pi_controller.voice.speech import speak
 from pi_controller.voice.voice import Voice
 

@@ -10,7 +10,7 @@ import io
 import subprocess
 
 from pi_controller.drivers.sound import Clip, SoundError
-from pi_controller.voice.shelf import decoded
+from pi_controller.voice.recordings import decoded
 
 _TIMEOUT_S = 3.0
 

@@ -14,8 +14,8 @@ from pi_controller.errors import UsageError
 from pi_controller.games.registry import game
 from pi_controller.show.words import word
 from pi_controller.table.settings import Settings, load
-from pi_controller.voice import shelf
-from pi_controller.voice.news import speakable
+from pi_controller.voice import recordings
+from pi_controller.voice.announcements import speakable
 from pi_controller.voice.speech import speak
 
 if TYPE_CHECKING:
@@ -37,35 +37,35 @@ def main(argv: Sequence[str]) -> int:
     played = game(args.game or settings.game.name).name
     where = args.folder or settings.voice.folder
     folder = Path(where).expanduser() if where else None
-    if folder is not None and not shelf.is_folder(folder):
+    if folder is not None and not recordings.is_folder(folder):
         raise UsageError(f"{folder} is no folder", "name the folder of the recordings with [voice] folder or --folder")
     if args.play is not None:
         return _play(settings.voice, folder, played, args.play)
-    return _tell(settings.voice, folder, played)
+    return _print_recordings(settings.voice, folder, played)
 
 
-def _tell(wanted: VoiceSection, folder: Path | None, played: str) -> int:
-    words = shelf.words_of(played)
+def _print_recordings(wanted: VoiceSection, folder: Path | None, played: str) -> int:
+    words = recordings.words_of(played)
     if not words:
         print(f"No words are called at a table of {played}.")
         return 0
     clips: dict[str, Clip] = {}
     faults: dict[str, list[str]] = {}
     for call in words:
-        path = shelf.find(folder, played, call) if folder else None
+        path = recordings.find(folder, played, call) if folder else None
         try:
             if path is not None:
-                clips[call] = shelf.load(path)
-        except shelf.RecordingError as error:
+                clips[call] = recordings.load(path)
+        except recordings.RecordingError as error:
             faults[call] = [f"{error.what}; {error.todo}"]
-    measured = {call: shelf.measure(clip) for call, clip in clips.items()}
+    measured = {call: recordings.measure(clip) for call, clip in clips.items()}
     usual = statistics.median(one.rms_db for one in measured.values()) if len(measured) > 2 else None
     print(f"{played}: {len(clips)} of {len(words)} words have a recording in {folder or 'no folder ([voice] folder)'}")
     for call in words:
         line = f"  {call:<13} "
         if call in measured:
             one = measured[call]
-            faults[call] = shelf.advice(one, usual)
+            faults[call] = recordings.advice(one, usual)
             sounds = "stereo" if one.channels == 2 else "mono"
             line += f"{one.seconds:4.1f} s  peak {one.peak_db:5.1f} dB  loudness {one.rms_db:5.1f} dB"
             line += f"  {one.rate} Hz {sounds}"
@@ -86,22 +86,22 @@ def _strangers(folder: Path | None, played: str) -> list[str]:
     inside = folder / played if folder else None
     if inside is None or not inside.is_dir():
         return []
-    known = set(shelf.words_of(played))
+    known = set(recordings.words_of(played))
     return sorted(
         path.name
         for path in inside.iterdir()
         if not path.name.startswith(".")
-        and (path.stem not in known or path.suffix not in shelf.FORMATS)
-        and path.suffix.lower() in shelf.FORMATS
+        and (path.stem not in known or path.suffix not in recordings.FORMATS)
+        and path.suffix.lower() in recordings.FORMATS
     )
 
 
 def _play(wanted: VoiceSection, folder: Path | None, played: str, call: str) -> int:
-    if call not in shelf.words_of(played):
-        raise UsageError(f"{call!r} is no word of {played}", f"the words are: {', '.join(shelf.words_of(played))}")
-    path = shelf.find(folder, played, call) if folder else None
+    if call not in recordings.words_of(played):
+        raise UsageError(f"{call!r} is no word of {played}", f"the words are: {', '.join(recordings.words_of(played))}")
+    path = recordings.find(folder, played, call) if folder else None
     if path is not None:
-        clip = shelf.load(path)
+        clip = recordings.load(path)
     elif wanted.english and speakable(call, played):
         clip = speak(word(call, "en", played).shown)
     else:

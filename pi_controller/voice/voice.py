@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pi_controller.drivers.sound import Clip, Sound, SoundError
 from pi_controller.show.words import word
-from pi_controller.voice import shelf
-from pi_controller.voice.news import news, speakable
+from pi_controller.voice import recordings
+from pi_controller.voice.announcements import announcement, speakable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,9 +117,9 @@ class Voice:
     def _take(self, t: float, view: View) -> None:
         before, self._before = self._before, view
         if before is None:
-            for call in shelf.words_of(view.game):
+            for call in recordings.words_of(view.game):
                 self._clip(view.game, call)  # read now, so that no word waits for the disk
-        new = news(before, view)
+        new = announcement(before, view)
         clips = tuple(filter(None, (self._clip(view.game, call) for call in new.words)))
         if clips:
             self._words.append(_Cue(t, clips))
@@ -168,10 +168,10 @@ class Voice:
 
     def _recorded(self, game: str, call: str) -> Clip | None:
         try:
-            path = shelf.find(self._folder, game, call) if self._folder else None
-            return shelf.load(path) if path else None
-        except shelf.RecordingError as error:
-            self._tell(f"{error.what}; {error.todo}")
+            path = recordings.find(self._folder, game, call) if self._folder else None
+            return recordings.load(path) if path else None
+        except recordings.RecordingError as error:
+            self._warn_once(f"{error.what}; {error.todo}")
             return None
 
     def _spoken(self, sentence: str) -> Clip | None:
@@ -179,12 +179,12 @@ class Voice:
             return None
         try:
             return self._speak(sentence)
-        except (SoundError, shelf.RecordingError) as error:
+        except (SoundError, recordings.RecordingError) as error:
             self._silent_until = self._clock() + _SILENT_S
-            self._tell(f"no English is spoken: {error.what}; {error.todo}")
+            self._warn_once(f"no English is spoken: {error.what}; {error.todo}")
             return None
 
-    def _tell(self, fault: str) -> None:
+    def _warn_once(self, fault: str) -> None:
         if fault not in self._said:
             self._said.add(fault)
             log.warning("%s", fault)

@@ -15,11 +15,11 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 
 from pi_controller.show.i18n import catalogue
-from pi_controller.web.board import board
-from pi_controller.web.guard import HEADERS, Guard
+from pi_controller.web.middleware import HEADERS, RequestFilter
 from pi_controller.web.page import page, waiting
-from pi_controller.web.posting import sender
+from pi_controller.web.page_content import board
 from pi_controller.web.public_pages import public_routes
+from pi_controller.web.request_body import sender
 from pi_controller.web.shares import Shares, place_of
 from pi_controller.web.sse import HEARTBEAT_S, SHAPES, stream
 
@@ -123,7 +123,9 @@ def create_app(
             *more,
         ],
         middleware=[
-            Middleware(Guard, hosts=tuple(hosts), posts=tuple(r.path for r in more if "POST" in (r.methods or ())))
+            Middleware(
+                RequestFilter, hosts=tuple(hosts), posts=tuple(r.path for r in more if "POST" in (r.methods or ()))
+            )
         ],
         exception_handlers={HTTPException: failed, Exception: failed},
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from pi_controller.referee.opening import DOMAIN, Bound, head
+from pi_controller.referee.commitment import DOMAIN, Bound, head
 from pi_controller.show.i18n import catalogue
 from pi_controller.show.words import game_name
 from pi_controller.web.page import document, fill

@@ -16,11 +16,11 @@ from pi_controller.show import phrases
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.names import inline, team_name
 from pi_controller.show.words import game_name, word
-from pi_controller.web.board import board
 from pi_controller.web.console_fields import Field, fields
 from pi_controller.web.console_play import Button, Play, act, play
 from pi_controller.web.console_sides import sides
 from pi_controller.web.page import document
+from pi_controller.web.page_content import board
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

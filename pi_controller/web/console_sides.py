@@ -25,7 +25,7 @@ def sides(view: View, language: str = "en") -> str:
     text = catalogue(language).gettext
     if view.game in {"bageswin", "patol"} and view.sheet:
         return _players(view, language)
-    if not sheet_phrases.told_by_sheet(view):
+    if not sheet_phrases.has_sheet(view):
         middle = _card("middle", "", text("In the middle"), "", [(view.middle, text("sticks"))])
         cards = [
             _team(

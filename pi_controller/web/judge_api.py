@@ -20,12 +20,12 @@ from pi_controller.table.review import beside
 from pi_controller.web import console_page, judge_hits, judge_people
 from pi_controller.web.judge_command import understood
 from pi_controller.web.judge_state import JudgeState, as_json
-from pi_controller.web.patience import keep_connection
-from pi_controller.web.posting import RefusedError, answer, only, refusal, same_site, sender, sent, text_of
+from pi_controller.web.request_body import RefusedError, answer, only, refusal, same_site, sender, sent, text_of
 from pi_controller.web.shares import Shares
-from pi_controller.web.signing.delays import Rate
 from pi_controller.web.signing.roles import begins_games, may, rulings
+from pi_controller.web.signing.throttle import Rate
 from pi_controller.web.sse import BLOCK, HEARTBEAT_S, retry_ms
+from pi_controller.web.timeouts import keep_connection
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-    from pi_controller.table.desk import Desk, Picture
+    from pi_controller.table.command_queue import CommandQueue, Picture
     from pi_controller.web.feed import Feed
-    from pi_controller.web.judge_state import Told
-    from pi_controller.web.signing.door import Door
+    from pi_controller.web.judge_state import Snapshot
+    from pi_controller.web.signing.authenticator import Authenticator
     from pi_controller.web.signing.sessions import Session
 
 log = logging.getLogger(__name__)
@@ -59,20 +59,20 @@ class JudgeApi:
 
     def __init__(
         self,
-        desk: Desk,
+        command_queue: CommandQueue,
         feed: Feed,
-        door: Door,
+        authenticator: Authenticator,
         journal: Path,
         language: str = "en",
         heartbeat_s: float = HEARTBEAT_S,
         settle_s: float = console_page.SETTLE_S,
     ) -> None:
-        self.desk, self.feed, self.door = desk, feed, door
+        self.command_queue, self.feed, self.authenticator = command_queue, feed, authenticator
         self._hits = beside(journal)
         self._language = language
         self._heartbeat_s = heartbeat_s
         self._settle_s = settle_s
-        self._state = JudgeState(desk, journal, language)
+        self._state = JudgeState(command_queue, journal, language)
         self._streams = Shares(MOST_STREAMS, EACH)
         self._rates: OrderedDict[str, Rate] = OrderedDict()
 
@@ -80,7 +80,7 @@ class JudgeApi:
         """Answer the console, or the sign-in page to who is not signed in."""
         try:
             session = await self._who(request)
-            told = await self._told()
+            told = await self._snapshot()
         except MatError as error:
             if error.code != "signed_out":
                 raise
@@ -112,9 +112,9 @@ class JudgeApi:
         only(told, "name", "pin")
         name, pin = text_of(told, "name", 40), text_of(told, "pin", 64)
         device = request.cookies.get(DEVICE)
-        came = await self.door.sign_in(name, pin, sender(request), device)
+        came = await self.authenticator.sign_in(name, pin, sender(request), device)
         if before := request.cookies.get(SESSION):
-            await self.door.end(before)
+            await self.authenticator.end(before)
         found = answer({"ok": True, "name": came.person.name, "role": came.person.role})
         self._give(request, found, SESSION, came.session)
         self._give(request, found, DEVICE, came.device, _DEVICE_S)
@@ -124,7 +124,7 @@ class JudgeApi:
         """End the session."""
         await sent(request)
         if token := request.cookies.get(SESSION):
-            await self.door.end(token)
+            await self.authenticator.end(token)
         found = answer({"ok": True})
         self._give(request, found, SESSION, "", 0)
         return found
@@ -133,7 +133,7 @@ class JudgeApi:
         """Answer the whole state."""
         same_site(request)
         session = await self._who(request, touch=False)
-        return Response(self._content(await self._told(), session), media_type="application/json")
+        return Response(self._content(await self._snapshot(), session), media_type="application/json")
 
     async def events(self, request: Request) -> Response:
         """Answer the state whenever it changes, until the session ends."""
@@ -153,33 +153,33 @@ class JudgeApi:
         if not may(person.role, command.tag):
             raise RefusedError("role", f"a {person.role} cannot say this: {command.tag}", "call a judge")
         if isinstance(command.call, JudgeRuling):
-            possible = (await self._told()).picture.rulings
+            possible = (await self._snapshot()).picture.rulings
             if possible and not rulings(person.role, possible):
                 raise RefusedError(
                     "role", "at a tournament the committee decides a protest", "call somebody of the committee"
                 )
         if isinstance(command.call, JudgeNewGame):
-            possible = (await self._told()).picture.rulings
+            possible = (await self._snapshot()).picture.rulings
             if not begins_games(person.role, possible):
                 raise RefusedError("role", "another game is the head judge's to begin", "call the head judge")
-        if (wait := self._rate(session.id).take(self.door.clock())) > 0:
+        if (wait := self._rate(session.id).take(self.authenticator.clock())) > 0:
             raise RefusedError("often", "too many commands at once", f"wait {wait:.1f} s")
-        done = await self.desk.ask(command.call, person.name, person.role, command.key, command.expect)
+        done = await self.command_queue.ask(command.call, person.name, person.role, command.key, command.expect)
         log.info("%s (%s): %s, record %d", person.name, person.role, command.tag, done.seq)
-        return answer({"ok": True, "seq": done.seq, "repeated": done.repeated, "stand": done.stand})
+        return answer({"ok": True, "seq": done.seq, "repeated": done.repeated, "revision": done.revision})
 
     async def hits(self, request: Request) -> Response:
         """Answer which hits can be looked at."""
         same_site(request)
         session = await self._who(request)
-        view = (await self._told()).picture.view
+        view = (await self._snapshot()).picture.view
         return answer({"hits": await asyncio.to_thread(judge_hits.listed, self._hits, view, session.person.role)})
 
     async def hit(self, request: Request) -> Response:
         """Answer the picture of one hit."""
         same_site(request)
         session = await self._who(request)
-        view = (await self._told()).picture.view
+        view = (await self._snapshot()).picture.view
         number = min(request.path_params["n"], 2**53)
         drawn = await asyncio.to_thread(judge_hits.drawn, self._hits, number, view, session.person.role)
         return Response(drawn, media_type="image/svg+xml")
@@ -191,30 +191,30 @@ class JudgeApi:
         if not may(session.person.role, "people"):
             raise RefusedError("role", "only the head judge sees to the people", "ask the head judge")
         if request.method != "POST":
-            return answer(await judge_people.everybody(self.door))
+            return answer(await judge_people.everybody(self.authenticator))
         told = await sent(request)
-        done = await judge_people.change(self.door, told)
+        done = await judge_people.change(self.authenticator, told)
         log.info("%s changed the people: %s", session.person.name, told["do"])
         return answer(done)
 
     async def _who(self, request: Request, *, touch: bool = True) -> Session:
         """Return the session of the request; raises `RefusedError`. With `touch` it counts as something done."""
         token = request.cookies.get(SESSION, "")
-        session = await self.door.session(token, touch=touch) if 0 < len(token) <= 100 else None
+        session = await self.authenticator.session(token, touch=touch) if 0 < len(token) <= 100 else None
         if session is None:
             raise RefusedError("signed_out", "you are not signed in", "sign in")
         keep_connection(request.scope)
         return session
 
-    async def _told(self) -> Told:
-        told = await self._state.told()
+    async def _snapshot(self) -> Snapshot:
+        told = await self._state.snapshot()
         if told is None:
             raise RefusedError("waiting", "the table is not there yet", "try again in a moment")
         return told
 
-    def _content(self, told: Told, session: Session) -> bytes:
+    def _content(self, told: Snapshot, session: Session) -> bytes:
         me = {"name": session.person.name, "role": session.person.role}
-        return as_json(self._state.content(told, me, self.door.clock()))
+        return as_json(self._state.content(told, me, self.authenticator.clock()))
 
     def _rate(self, session: str) -> Rate:
         rate = self._rates.setdefault(session, Rate(COMMANDS_A_SECOND, BURST))
@@ -240,7 +240,7 @@ class JudgeApi:
                 snapshot = await watcher.next(waited)
                 try:
                     session = await self._who(request, touch=False)
-                    told = await self._told()
+                    told = await self._snapshot()
                 except MatError:
                     return
                 if told.picture is not shown:

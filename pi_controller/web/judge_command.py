@@ -10,7 +10,7 @@ import msgspec
 
 from pi_controller.games.wording import all_printable
 from pi_controller.referee.judge import JudgeCall
-from pi_controller.web.posting import RefusedError, only
+from pi_controller.web.request_body import RefusedError, only
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pi_controller.show.hit_plot import hit_svg
 from pi_controller.table.review import Kept, kept, stroke
-from pi_controller.web.posting import RefusedError
+from pi_controller.web.request_body import RefusedError
 from pi_controller.web.signing.roles import may
 
 if TYPE_CHECKING:

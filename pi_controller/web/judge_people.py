@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from pi_controller.web.posting import RefusedError, only, text_of
+from pi_controller.web.request_body import RefusedError, only, text_of
 from pi_controller.web.signing.pins import new_pin
 from pi_controller.web.signing.roles import ROLES
 
 if TYPE_CHECKING:
-    from pi_controller.web.signing.door import Door
+    from pi_controller.web.signing.authenticator import Authenticator
 
 
-async def everybody(door: Door) -> dict[str, Any]:
+async def everybody(authenticator: Authenticator) -> dict[str, Any]:
     """Return all people with their sessions (times on the table's clock, s), and the roles there are."""
-    people = await asyncio.to_thread(door.people.everybody)
-    sessions = await asyncio.to_thread(door.sessions.of_all, door.clock())
+    people = await asyncio.to_thread(authenticator.people.everybody)
+    sessions = await asyncio.to_thread(authenticator.sessions.of_all, authenticator.clock())
     return {
         "roles": ROLES,
         "people": [
@@ -31,7 +31,7 @@ async def everybody(door: Door) -> dict[str, Any]:
     }
 
 
-async def change(door: Door, told: dict[str, Any]) -> dict[str, Any]:
+async def change(authenticator: Authenticator, told: dict[str, Any]) -> dict[str, Any]:
     """Do what `told` says: `{"do": "add", "name", "role"}`, or `"new_pin"`, `"revoke"`, `"remove"` with an `"id"`.
 
     A new PIN is in the answer and nowhere else. Raises `RefusedError` or `PeopleError`.
@@ -41,25 +41,25 @@ async def change(door: Door, told: dict[str, Any]) -> dict[str, Any]:
             only(told, "do", "name", "role")
             name, role = text_of(told, "name", 40), text_of(told, "role", 20)
             pin = new_pin()
-            person = await asyncio.to_thread(door.people.add, name, role, await door.hash(pin))
+            person = await asyncio.to_thread(authenticator.people.add, name, role, await authenticator.hash(pin))
             return {"ok": True, "id": person.id, "name": person.name, "role": person.role, "pin": pin}
         case "new_pin":
-            person_id, pin = await _somebody(door, told), new_pin()
-            await asyncio.to_thread(door.people.give_pin, person_id, await door.hash(pin))
+            person_id, pin = await _somebody(authenticator, told), new_pin()
+            await asyncio.to_thread(authenticator.people.give_pin, person_id, await authenticator.hash(pin))
             return {"ok": True, "id": person_id, "pin": pin}
         case "revoke":
-            ended = await asyncio.to_thread(door.sessions.revoke, await _somebody(door, told))
+            ended = await asyncio.to_thread(authenticator.sessions.revoke, await _somebody(authenticator, told))
             return {"ok": True, "ended": ended}
         case "remove":
-            await asyncio.to_thread(door.people.remove, await _somebody(door, told))
+            await asyncio.to_thread(authenticator.people.remove, await _somebody(authenticator, told))
             return {"ok": True}
         case _:
             raise RefusedError("invalid", "do must be add, new_pin, revoke or remove")
 
 
-async def _somebody(door: Door, told: dict[str, Any]) -> int:
+async def _somebody(authenticator: Authenticator, told: dict[str, Any]) -> int:
     only(told, "do", "id")
-    people = await asyncio.to_thread(door.people.everybody)
+    people = await asyncio.to_thread(authenticator.people.everybody)
     found = next((one.id for one in people if type(told.get("id")) is int and one.id == told["id"]), None)
     if found is None:
         raise RefusedError("missing", "there is no such person", "look at the list again")

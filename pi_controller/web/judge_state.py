@@ -14,30 +14,30 @@ import msgspec
 from pi_controller.errors import MatError
 from pi_controller.show import phrases
 from pi_controller.show.names import player_name
-from pi_controller.web import minutes
-from pi_controller.web.board import board
+from pi_controller.web import event_log
 from pi_controller.web.console_fouls import fouls
 from pi_controller.web.console_page import Console, console
+from pi_controller.web.page_content import board
 from pi_controller.web.signing.roles import begins_games, may, rulings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_controller.games.base import Json
-    from pi_controller.table.desk import Desk, Picture
+    from pi_controller.table.command_queue import CommandQueue, Picture
     from pi_controller.table.view import View
-    from pi_controller.web.board import Board
     from pi_controller.web.console_fouls import FoulsOf
-    from pi_controller.web.minutes import Minutes
+    from pi_controller.web.event_log import EventLog
+    from pi_controller.web.page_content import Board
 
 log = logging.getLogger(__name__)
 
 
-class Told(NamedTuple):
+class Snapshot(NamedTuple):
     """A picture of the table with the end of its journal, what is legal in it, and the board that shows it."""
 
     picture: Picture
-    minutes: Minutes
+    minutes: EventLog
     legal: tuple[dict[str, Json], ...]
     board: Board
     fouls: tuple[FoulsOf, ...]
@@ -46,33 +46,33 @@ class Told(NamedTuple):
 class JudgeState:
     """Tells the table on `desk`, whose journal is at `journal`."""
 
-    def __init__(self, desk: Desk, journal: Path, language: str) -> None:
-        self._desk, self._journal, self._language = desk, journal, language
-        self._told: Told | None = None
+    def __init__(self, command_queue: CommandQueue, journal: Path, language: str) -> None:
+        self._command_queue, self._journal, self._language = command_queue, journal, language
+        self._told: Snapshot | None = None
         self._one = asyncio.Lock()
 
-    async def told(self) -> Told | None:
+    async def snapshot(self) -> Snapshot | None:
         """Return the table as it is; None before there is one."""
         async with self._one:
-            picture = self._desk.picture
+            picture = self._command_queue.picture
             if picture is not None and (self._told is None or self._told.picture is not picture):
                 legal = await asyncio.to_thread(picture.game.legal_actions, picture.state)
                 called = fouls(picture.view, picture.game, picture.state, self._language)
                 shown = board(picture.view, self._language)
-                self._told = Told(picture, await self._minutes(picture), legal, shown, called)
+                self._told = Snapshot(picture, await self._minutes(picture), legal, shown, called)
             return self._told
 
-    async def _minutes(self, picture: Picture) -> Minutes:
+    async def _minutes(self, picture: Picture) -> EventLog:
         view = picture.view
         try:
             return await asyncio.to_thread(
-                minutes.kept, self._journal, view.game, view.teams, self._language, picture.mark, view.seq
+                event_log.kept, self._journal, view.game, view.teams, self._language, picture.last_undoable, view.seq
             )
         except MatError as error:  # the table says so itself when it cannot write
             log.warning("the end of the journal cannot be read: %s", error.what)
-            return self._told.minutes if self._told else minutes.Minutes()
+            return self._told.minutes if self._told else event_log.EventLog()
 
-    def page(self, told: Told, role: str) -> Console:
+    def page(self, told: Snapshot, role: str) -> Console:
         """Return what the console shows and offers somebody of `role`."""
         return console(
             told.picture.view,
@@ -86,7 +86,7 @@ class JudgeState:
             before=told.picture.game.hiders_before(told.picture.state),
         )
 
-    def content(self, told: Told, me: dict[str, str], now: float) -> dict[str, Any]:
+    def content(self, told: Snapshot, me: dict[str, str], now: float) -> dict[str, Any]:
         """Return the whole state for `me` (name and role), at `now` on the table's clock."""
         view, protest, shown = told.picture.view, told.picture.protest, told.board
         return {

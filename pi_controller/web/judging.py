@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pi_controller.table.desk import Desk
+from pi_controller.table.command_queue import CommandQueue
 from pi_controller.web.judge_api import JudgeApi, judge_routes
-from pi_controller.web.signing.door import Door
-from pi_controller.web.signing.people import FILE, People, PeopleError
+from pi_controller.web.signing.authenticator import Authenticator
 from pi_controller.web.signing.pins import Pins, new_pin
 from pi_controller.web.signing.sessions import Sessions
+from pi_controller.web.signing.users import FILE, UserError, Users
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,10 +32,10 @@ HEAD = "Head judge"
 class Judging(NamedTuple):
     """A table's console: `desk` is for the table's loop to serve, `routes` for the web; close `people` at the end."""
 
-    desk: Desk
-    people: People
+    command_queue: CommandQueue
+    people: Users
     routes: list[Route]
-    door: Door
+    authenticator: Authenticator
 
 
 def people_of(settings: Settings) -> Path:
@@ -47,15 +47,15 @@ def judging(
     settings: Settings, table: Table, feed: Feed, clock: Callable[[], float], pins: Pins | None = None
 ) -> Judging:
     """Return the console of `table`; `clock` gives the table's time in seconds. Raises `PeopleError`."""
-    people = People(people_of(settings))
-    door = Door(people, Sessions(people, settings.web.idle_min * 60.0), pins or Pins(), clock)
-    desk = Desk()
-    desk.show(table)
-    api = JudgeApi(desk, feed, door, table.journal.path, settings.web.language)
-    return Judging(desk, people, judge_routes(api), door)
+    people = Users(people_of(settings))
+    authenticator = Authenticator(people, Sessions(people, settings.web.idle_min * 60.0), pins or Pins(), clock)
+    command_queue = CommandQueue()
+    command_queue.show(table)
+    api = JudgeApi(command_queue, feed, authenticator, table.journal.path, settings.web.language)
+    return Judging(command_queue, people, judge_routes(api), authenticator)
 
 
-def new_head(people: People, pins: Pins, name: str = HEAD) -> tuple[str, str]:
+def new_head(people: Users, pins: Pins, name: str = HEAD) -> tuple[str, str]:
     """Make `name` a head judge, or give the one who is it already a new PIN; return the name as kept, and the PIN.
 
     Raises `PeopleError`.
@@ -65,7 +65,7 @@ def new_head(people: People, pins: Pins, name: str = HEAD) -> tuple[str, str]:
     if found is None:
         return people.add(name, "head", pins.hash(pin)).name, pin
     if found[0].role != "head":
-        raise PeopleError(f"{found[0].name} is a {found[0].role}", "choose another name for the head judge")
+        raise UserError(f"{found[0].name} is a {found[0].role}", "choose another name for the head judge")
     people.give_pin(found[0].id, pins.hash(pin))
     return found[0].name, pin
 
@@ -76,5 +76,5 @@ def welcome(judges: Judging, *, shows: bool) -> str:
         return ""
     if not shows:
         return "nobody can sign in as a judge yet: 'moccasin-mat judges --settings FILE new-head' says how"
-    name, pin = new_head(judges.people, judges.door.pins)
+    name, pin = new_head(judges.people, judges.authenticator.pins)
     return f"sign in at /judge as {name!r} with the PIN {pin} (shown this once)"

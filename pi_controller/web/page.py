@@ -19,7 +19,7 @@ from pi_controller.show.phrases import remaining
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pi_controller.web.board import Board
+    from pi_controller.web.page_content import Board
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _PLACE = re.compile(r"<!-- (\w+) -->\n")

@@ -14,9 +14,9 @@ from starlette.routing import Route
 from pi_controller.show.i18n import catalogue
 from pi_controller.show.words import credit, game_name
 from pi_controller.web.address import Pages, addresses, picture
-from pi_controller.web.board import board
 from pi_controller.web.check_page import check_page
 from pi_controller.web.page import document, fill, page, waiting
+from pi_controller.web.page_content import board
 from pi_controller.web.strip import overlay
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import uvicorn
 from pi_controller.errors import MatError
 from pi_controller.web.address import Pages
 from pi_controller.web.app import create_app
-from pi_controller.web.patience import MAX_HEADER_BYTES, Gate, Lines, Patience
+from pi_controller.web.timeouts import MAX_HEADER_BYTES, Gate, Lines, TimedProtocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -138,7 +138,7 @@ class WebServer:
         config = uvicorn.Config(
             self._app,
             loop="asyncio",
-            http=Patience,
+            http=TimedProtocol,
             h11_max_incomplete_event_size=MAX_HEADER_BYTES,
             ws="none",
             lifespan="off",

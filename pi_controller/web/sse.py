@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from pi_controller.web.board import board
+from pi_controller.web.page_content import board
 from pi_controller.web.strip import overlay
 
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from pi_controller.show.chances_bar import ShownChances
     from pi_controller.table.view import View
-    from pi_controller.web.board import Board
     from pi_controller.web.feed import Feed, Snapshot
+    from pi_controller.web.page_content import Board
     from pi_controller.web.shares import Shares
 
 HEARTBEAT_S = 15.0

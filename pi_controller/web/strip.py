@@ -13,8 +13,8 @@ from pi_controller.pinmap import pinmap
 from pi_controller.show.i18n import catalogue
 from pi_controller.show.names import player_name
 from pi_controller.show.paint import share
-from pi_controller.show.sheet_phrases import told_by_sheet
-from pi_controller.web.board import CALLS, Board, board
+from pi_controller.show.sheet_phrases import has_sheet
+from pi_controller.web.page_content import CALLS, Board, board
 from pi_controller.web.tables.markup import safe, strokes
 from pi_controller.web.tables.shapes import drawn
 
@@ -64,7 +64,7 @@ def strip(view: View, language: str = "en") -> str:
     text, sheet = catalogue(language).gettext, view.sheet
     cells: list[_Cell]
     middle: tuple[str, int] | None = None
-    match view.game if told_by_sheet(view) else "":
+    match view.game if has_sheet(view) else "":
         case "ojibwe":
             turn = sheet["hider"]
             cells = _teams(sheet["short"], sheet["counters"], COUNTERS)

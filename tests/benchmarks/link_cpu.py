@@ -16,7 +16,7 @@ from contextlib import suppress
 
 from pi_controller.drivers.serial_port import SerialPort
 from pi_controller.link import wire
-from pi_controller.link.listener import Listener
+from pi_controller.link.connection import BoardConnection
 from pi_controller.link.messages import Piezo
 from pi_controller.link.session import Session
 from pi_controller.sim.mat import SimMat
@@ -44,7 +44,7 @@ def record(seconds):
     """Return what a board sends in `seconds`: a read for each 8 ms."""
     reads, t, sent = [], 0.0, 0
     with SimMat(1) as mat:
-        listener = Listener(lambda: Kept(mat.device, reads))
+        listener = BoardConnection(lambda: Kept(mat.device, reads))
         listener.step(t)
         for _ in range(round(seconds / READ_S)):
             n = mat.advance(READ_S, listener.sent - sent)
@@ -84,7 +84,7 @@ def listened(reads):
     master, slave = os.openpty()
     tty.setraw(slave)
     os.set_blocking(master, False)
-    listener = Listener(lambda: SerialPort(os.ttyname(slave)))
+    listener = BoardConnection(lambda: SerialPort(os.ttyname(slave)))
     listener.step(0.0)
     samples = 0
     took = 0.0

@@ -18,9 +18,9 @@ from tempfile import TemporaryDirectory
 import msgspec
 
 from pi_controller.games.registry import game
+from pi_controller.referee.dakota import DakotaReferee
 from pi_controller.referee.facts import Fact
 from pi_controller.referee.judge import JudgeAction, JudgeReplace, JudgeSet, JudgeUndo
-from pi_controller.referee.referee import Referee
 from pi_controller.table import export, journal_file, replay, verify
 from pi_controller.table.chain import Row
 from pi_controller.table.journal import Journal
@@ -65,7 +65,7 @@ def next_call(table, chance, t):
 def play(path, records, undos, seed):
     """Write a journal of so many records, with so many undos among them, to `path`."""
     chance, memory = random.Random(seed), Memory()
-    table = Table(memory, DAKOTA, {"A": "Red", "B": "Blue"}, Referee(DAKOTA, None, bytes))
+    table = Table(memory, DAKOTA, {"A": "Red", "B": "Blue"}, DakotaReferee(DAKOTA, None, bytes))
     undone = n = 0
     while memory.seq < records:
         n += 1
@@ -89,7 +89,7 @@ def timed(what, times=1):
 
 
 def sit(journal):
-    return Table(journal, DAKOTA, {}, Referee(DAKOTA, None, bytes))
+    return Table(journal, DAKOTA, {}, DakotaReferee(DAKOTA, None, bytes))
 
 
 def at_the_table(path, chance):

@@ -12,7 +12,7 @@ from pi_controller.games.registry import game
 from pi_controller.mat.events import Beads
 from pi_controller.mat.hands import HandSettings
 from pi_controller.run import feel, profiled
-from pi_controller.sensing import feel_for
+from pi_controller.sensing import mat_sensors_for
 from pi_controller.sim import simulation
 from pi_controller.sim.listening import SimListening
 from pi_controller.table.settings import Settings, load
@@ -147,7 +147,7 @@ def test_the_detectors_get_what_was_measured(measured):
     assert measured.touch is not None
     wanted = HandSettings(touch=measured.touch.touch, clear=measured.touch.clear, brushed=measured.touch.brushed)
     assert measured.hand_settings() == wanted
-    assert feel_for("dakota").beads.baseline is None
+    assert mat_sensors_for("dakota").beads.baseline is None
 
 
 def test_a_table_plays_with_it_and_feels_what_happens(tmp_path, measured, monkeypatch):
@@ -162,7 +162,7 @@ def test_a_table_plays_with_it_and_feels_what_happens(tmp_path, measured, monkey
 def first_reading(seed, profile):
     """Return what the beads are first read to be, on a mat switched on with the bead lying on pad 3."""
     with SimListening(seed) as sim:
-        made = feel_for("dakota", profile=profile)
+        made = mat_sensors_for("dakota", profile=profile)
         sim.mat.world.drop("bead", 3)
         while sim.t < 5.0:
             for message in sim.tick():

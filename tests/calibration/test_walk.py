@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from walking import walked, wrong
 
 from pi_controller.calibration import step
-from pi_controller.calibration.senses import Running
+from pi_controller.calibration.detectors import Running
 from pi_controller.sim.conditions import Conditions
 from pi_controller.sim.hands import HandStyle
 

@@ -11,7 +11,7 @@ import sys
 
 from pi_controller.calibration.walk import Walk
 from pi_controller.doctor import link
-from pi_controller.doctor.ears import LISTEN_S, Ears
+from pi_controller.doctor.sensor_checks import LISTEN_S, Ears
 from pi_controller.mat.strike_settings import StrikeSettings
 from pi_controller.sim.calibrating import Calibrator
 from pi_controller.sim.conditions import Conditions
@@ -28,7 +28,7 @@ def failed(seed, hall, faults=()):
     with SimListening(seed, HALLS[hall], faults) as sim:
         while sim.t < LISTEN_S:
             ears.take(sim.tick())
-        return [line.name for line in [*link.lines(sim.listener, ears), *ears.lines()] if line.outcome == "fail"]
+        return [line.name for line in [*link.lines(sim.connection, ears), *ears.lines()] if line.outcome == "fail"]
 
 
 def walk(seed, hall):

@@ -3,7 +3,7 @@
 import pytest
 
 from pi_controller.doctor import events
-from pi_controller.doctor.ears import LISTEN_S, Ears
+from pi_controller.doctor.sensor_checks import LISTEN_S, Ears
 from pi_controller.link.messages import BoardEvent, LinkUp
 from pi_controller.mat.strike_settings import StrikeSettings
 from pi_controller.sim.faulty import parse
@@ -59,7 +59,7 @@ def test_a_self_test_that_found_a_dead_part_fails_only_where_no_line_of_its_own_
     assert line.outcome == "pass", "nobody asked for magnetometers"
     heard = Ears(StrikeSettings())
     with SimListening(2, faults=[parse("dead-magnetometer=5")]) as sim:
-        sim.listener.session.test()
+        sim.connection.session.test()
         while sim.t < LISTEN_S:
             heard.take(sim.tick())
         line = lines(heard)["self test"]

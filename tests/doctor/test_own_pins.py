@@ -4,7 +4,7 @@ import numpy as np
 from pins_world import PinsWorld
 
 from pi_controller.doctor import own_pins
-from pi_controller.doctor.ears import Ears
+from pi_controller.doctor.sensor_checks import Ears
 from pi_controller.mat.strike_settings import StrikeSettings
 from pi_controller.sim.conditions import Conditions
 

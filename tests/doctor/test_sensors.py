@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from pi_controller.calibration.senses import magnetometer_name
+from pi_controller.calibration.detectors import magnetometer_name
 from pi_controller.doctor import link
-from pi_controller.doctor.ears import LISTEN_S, Ears
+from pi_controller.doctor.sensor_checks import LISTEN_S, Ears
 from pi_controller.doctor.verb import simulated
 from pi_controller.errors import UsageError
 from pi_controller.link.messages import LinkUp, Piezo
@@ -106,7 +106,7 @@ def test_a_loud_hall_is_no_fault():
     with SimListening(5, Conditions.pow_wow()) as sim:
         while sim.t < LISTEN_S:
             ears.take(sim.tick())
-        lines = [*link.lines(sim.listener, ears), *ears.lines()]
+        lines = [*link.lines(sim.connection, ears), *ears.lines()]
     assert not failed(lines)
 
 

@@ -60,7 +60,7 @@ from pi_controller.mat.events import (
     Strike,
 )
 from pi_controller.record.converting import from_sheet, to_sheet
-from pi_controller.record.course import SET, Course
+from pi_controller.record.playthrough import SET, Playthrough
 from pi_controller.record.reading import read
 from pi_controller.record.writing import write
 from pi_controller.referee.facts import Done, Question, StateSet
@@ -547,11 +547,11 @@ class Sitting:
             "committee" if isinstance(one.what, JudgeRuling) else "judge",
         )
         try:
-            self.table.command(Command(one.what, one.actor, role, f"stale {key}", before.stand + 1))
+            self.table.command(Command(one.what, one.actor, role, f"stale {key}", before.revision + 1))
             self.found("table", "a stale command counts", one)
         except StaleError:
             pass
-        command = Command(one.what, one.actor, role, key, before.stand)
+        command = Command(one.what, one.actor, role, key, before.revision)
         self.table.command(command)
         story, seq = self.table.story, self.journal.seq
         if not self.table.command(command).repeated or (self.table.story, self.journal.seq) != (story, seq):
@@ -602,7 +602,7 @@ def apart(left, right, ahead=None, without=()):
     """Return the first field in which two stories differ. `ahead`: so many batches more went into the left one."""
     for name in (each.name for each in fields(Story)):
         a, b = getattr(left, name), getattr(right, name)
-        if name in ("mark", "stand") and a and b and ahead is not None:
+        if name in ("last_undoable", "revision") and a and b and ahead is not None:
             a -= ahead.setdefault("batches", a - b)
         if a != b and name not in without:
             return name, f"{name}\n    {a!r}\n    {b!r}"
@@ -658,7 +658,7 @@ def _resume(sitting):
                 "link_why",
                 "faults",
                 "doubt",
-                "stand",
+                "revision",
                 "last_t",
                 *CLOCKS,
             )
@@ -703,7 +703,7 @@ def _record(sitting):
     actions = [fact.action if isinstance(fact, Done) else {"do": SET, **fact.sheet} for fact in counting]
     if json.dumps([move.action for move in again.moves()], sort_keys=True) != json.dumps(actions, sort_keys=True):
         return "the actions that count", f"{len(again.moves())} and {len(actions)}"
-    course = Course(registry.game(again.game, again.options))
+    course = Playthrough(registry.game(again.game, again.options))
     for move in again.moves():
         course.play(move.action)
     if json.dumps(course.sheet) != now:
@@ -853,7 +853,7 @@ def _left(sitting):
     for _ in range(8 * (story.phase != "over")):
         for event in (Link(makes.later(0.1, 1), up=True), *players(makes, table.story)):
             sitting.takes(Input(event))
-            if (table.story.stand, table.story.phase) != (story.stand, story.phase):
+            if (table.story.revision, table.story.phase) != (story.revision, story.phase):
                 return None
     return (
         None

@@ -19,7 +19,7 @@ from pi_controller.sim.elsewhere import Elsewhere, TableDiedError
 from pi_controller.sim.lockstep import TICK_S, LockStep
 from pi_controller.sim.mat import SimMat
 from pi_controller.sim.players import Players
-from pi_controller.sim.truth import foretell
+from pi_controller.sim.truth import predict
 from pi_controller.table.journal import Journal
 
 SETTINGS = """
@@ -49,7 +49,7 @@ def play(seed, kills, points, folder):
     game = registry.game("dakota", {"points": str(points)})
     with Journal(Path(folder) / "j.sqlite", read_only=True) as journal:
         done = [fact.action for _, fact in effective(journal.read()) if isinstance(fact, Done)]
-    return phases, done, [action for _, action in foretell(seed, game).actions()]
+    return phases, done, [action for _, action in predict(seed, game).actions()]
 
 
 def _play(seed, kills, side, mat, moments):

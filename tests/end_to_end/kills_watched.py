@@ -25,8 +25,8 @@ from pathlib import Path
 
 from pi_controller.referee.facts import Called
 from pi_controller.table.journal import Journal
-from pi_controller.web.signing.people import FILE, People
 from pi_controller.web.signing.pins import Pins
+from pi_controller.web.signing.users import FILE, Users
 
 SETTINGS = """
 [table]
@@ -62,7 +62,7 @@ class Site:
             self.port = free.getsockname()[1]
         (folder / "settings.toml").write_text(SETTINGS.format(folder=folder, port=self.port), "utf-8")
         pins = Pins(passes=1, kib=64)
-        with closing(People(folder / FILE)) as people:
+        with closing(Users(folder / FILE)) as people:
             for name in JUDGES:
                 people.add(name, "head", pins.hash(PIN))
         self.started_s: list[float] = []
@@ -180,7 +180,7 @@ class Judge:
                 continue
             if "view" not in state:
                 raise LostError(f"{self.name} is signed in no longer: {state}")
-            await self._say(self._call(state), state["view"]["stand"])
+            await self._say(self._call(state), state["view"]["revision"])
 
     def _call(self, state):
         if state["view"]["phase"] == "over" or self.rng.random() < 0.08:

@@ -18,7 +18,7 @@ from pi_controller.games import registry
 from pi_controller.games.options import from_text
 from pi_controller.referee.facts import Done, Question
 from pi_controller.sim.conditions import Conditions
-from pi_controller.sim.script import Mischief
+from pi_controller.sim.plans import Mischief
 from pi_controller.sim.simulation import Simulation
 
 SHORT = {

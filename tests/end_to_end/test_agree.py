@@ -14,8 +14,8 @@ from pi_controller.games import registry
 from pi_controller.games.base import IllegalActionError
 from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
 from pi_controller.referee import rulings
+from pi_controller.referee.base import Referee
 from pi_controller.referee.judge import JudgeAnswer, JudgeHidden, JudgeProtest, JudgeUndo
-from pi_controller.referee.keeper import Keeper
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def test_every_event_and_every_call_of_a_judge_is_made(agree, monkeypatch):
         agree.check_makers()
 
 
-@pytest.mark.parametrize("number", range(12))
+@pytest.last_undoable.parametrize("number", range(12))
 def test_they_agree(agree, number):
     run = agree.play(number, steps=25)
     assert [f"{differs.name}: {differs.text}" for differs in run.differs] == []
@@ -82,16 +82,16 @@ def test_a_fold_that_tells_otherwise_is_found_with_the_fewest_inputs(agree, monk
 
 
 def test_a_refused_call_that_is_not_forgotten_is_found(agree, monkeypatch):
-    right = Keeper.decide
+    right = Referee.decide
 
     def wrong(referee, story, event, t=None):
         try:
             return right(referee, story, event, t)
         except IllegalActionError:
-            referee._senses.reading = None
+            referee._private.reading = None
             raise
 
-    monkeypatch.setattr(Keeper, "decide", wrong)
+    monkeypatch.setattr(Referee, "decide", wrong)
     hide = [each(4.0, pad, "hider") for pad in (1, 2, 3, 4) for each in (HandIn, HandOut)]
     after = [Beads(5.0, (Bead(3, marked=True),)), JudgeAnswer(6.0, "foul"), Button(7.0, "ready")]
     inputs = [agree.Input(one) for one in (Link(0.0, up=True), Button(1.0, "toss_a"), *hide, *after)]

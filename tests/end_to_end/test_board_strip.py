@@ -2,7 +2,7 @@
 
 from pi_controller.drivers.serial_port import SerialPort
 from pi_controller.link.board_strip import BoardStrip
-from pi_controller.link.listener import Listener
+from pi_controller.link.connection import BoardConnection
 from pi_controller.pinmap import pinmap
 from pi_controller.run import lights
 from pi_controller.sim.mat import SimMat
@@ -24,7 +24,7 @@ def test_the_boards_strip_shows_the_frame_and_goes_dark_with_the_host():
     settings = Settings.model_validate({"strips": {"kind": "board", "brightness": 1.0}})
     with SimMat(3) as mat:
         listener, strip = lights(settings, lambda: SerialPort(mat.device))
-        assert isinstance(listener, Listener)
+        assert isinstance(listener, BoardConnection)
         assert isinstance(strip, BoardStrip)
         t = run(mat, listener, 0.0, 1.0)
         assert mat.board.strip == DARK

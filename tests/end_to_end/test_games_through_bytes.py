@@ -8,12 +8,12 @@ import pytest
 from pi_controller.games import registry
 from pi_controller.referee.facts import Commit, Done, FoulSeen, Notice, Question, Reveal, Struck
 from pi_controller.sim.conditions import Conditions
-from pi_controller.sim.script import Mischief
+from pi_controller.sim.plans import Mischief
 from pi_controller.sim.simulation import Simulation
-from pi_controller.sim.truth import compare, foretell
+from pi_controller.sim.truth import compare, predict
 
 
-@pytest.mark.parametrize(("seed", "points"), [(0, 1), (1, 1), (2, 2), (3, 1), (4, 1), (5, 1)])
+@pytest.last_undoable.parametrize(("seed", "points"), [(0, 1), (1, 1), (2, 2), (3, 1), (4, 1), (5, 1)])
 def test_the_journal_says_what_happened(seed, points, tmp_path):
     game = registry.game("dakota", {"points": str(points)})
     mischief = Mischief(fouls=0.15, doubts=0.1)
@@ -23,7 +23,7 @@ def test_the_journal_says_what_happened(seed, points, tmp_path):
         assert table.view.winner is not None
         assert compare(table.truth, facts, game) == []
         # and what happened is what the scripts alone foretell: nobody was asked to do anything twice for nothing
-        assert table.truth.hides == foretell(seed, game, mischief=mischief).hides
+        assert table.truth.hides == predict(seed, game, mischief=mischief).hides
 
 
 def test_the_same_seed_plays_the_same_game_to_the_byte(tmp_path):
@@ -90,7 +90,7 @@ def test_a_bone_that_changes_fists_and_holders_who_are_late(tmp_path):
     assert any(fact.action == {"do": "rehide"} for fact in kinds(facts, Done))
 
 
-@pytest.mark.parametrize(
+@pytest.last_undoable.parametrize(
     ("name", "options"), [("bageswin", {"sticks": "20"}), ("plum_stone", {"counters": "20"}), ("patol", {})]
 )
 def test_every_tap_is_felt_once_and_the_pieces_in_the_bowl_are_not(name, options, tmp_path):

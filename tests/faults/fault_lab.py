@@ -11,7 +11,7 @@ from pi_controller.games import registry
 from pi_controller.referee.judge import JudgeAction
 from pi_controller.sim.cable import Cable
 from pi_controller.sim.lockstep import TICK_S
-from pi_controller.sim.script import Mischief
+from pi_controller.sim.plans import Mischief
 from pi_controller.sim.simulation import Simulation
 
 EYE_S = 6.0
@@ -31,9 +31,9 @@ class Lab:
         self.cable = Cable(seed)
         path = self.folder / "j.sqlite"
         self.table = Simulation(seed, path, game, mat=self.cable, mischief=mischief or Mischief())
-        listener = self.table.daemon.listener
-        listener._open_port = lambda: SerialPort(find_port("auto", self.cable.by_id))
-        self.session = listener.session
+        connection = self.table.daemon.connection
+        connection._open_port = lambda: SerialPort(find_port("auto", self.cable.by_id))
+        self.session = connection.session
         self.watcher = Watcher(self.cable.by_id)
         self.reports = Reports()
         self.table.daemon.observers.append(self.reports)

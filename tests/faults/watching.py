@@ -11,7 +11,7 @@ from pi_controller.link.messages import BoardEvent, LinkUp
 from pi_controller.referee.facts import Question
 from pi_controller.referee.history import effective, fold
 from pi_controller.show import phrases
-from pi_controller.sim.truth import _tell
+from pi_controller.sim.truth import _facts_by_hide
 
 
 class Outcome(msgspec.Struct):
@@ -57,7 +57,7 @@ def _times(count, what):
 
 def hits_told(records, game):
     """Return (hide, number from 0) -> (pad, found) of every hit that counts in a journal's `records`."""
-    hides, _ = _tell([fact for _, fact in effective(records)], game)
+    hides, _ = _facts_by_hide([fact for _, fact in effective(records)], game)
     return {
         (hide, i): (action.get("pad"), action["found"])
         for hide, tale in hides.items()

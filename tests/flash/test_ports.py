@@ -67,7 +67,7 @@ def test_a_board_without_the_mat_says_to_flash(plug):
 def test_not_asked_nothing_is_sent(plug):
     board = plug(holds=small())
     (told,) = ports_verb.look(ports(board), asking=False)
-    assert told == ports_verb.Told(told.port, None, "free")
+    assert told == ports_verb.PortReport(told.port, None, "free")
 
 
 def test_two_boards_are_both_shown_and_none_taken(plug, monkeypatch, capsys):

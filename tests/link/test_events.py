@@ -3,8 +3,8 @@
 import pytest
 
 from pi_controller.link import wire
+from pi_controller.link.board_events import BoardEvents
 from pi_controller.link.messages import WORDS, BoardEvent, Gap, LinkUp, Piezo
-from pi_controller.link.told import Told
 
 ALL = (1 << 24) - 1
 
@@ -358,7 +358,7 @@ def test_events_that_cannot_be_true_are_refused(rig):
 
 
 def test_boards_in_turn_are_remembered():
-    told = Told()
+    told = BoardEvents()
 
     def take(board, boots, number, before=0):
         told.begin(board, boots)

@@ -10,16 +10,16 @@ from pi_controller.daemon import Daemon
 from pi_controller.drivers.buttons import MockButtons
 from pi_controller.drivers.readings import SCAN
 from pi_controller.games import registry
-from pi_controller.link.even import LATE_S, RATES, EvenGrid, grid_rate
-from pi_controller.link.listener import Listener
+from pi_controller.link.connection import BoardConnection
 from pi_controller.link.messages import Gap, LinkDown, LinkUp, Piezo, Touch
 from pi_controller.link.pins import AGAIN_S, MEASURE_S, SILENT_S, STARTS_S, pins_source
+from pi_controller.link.resample import LATE_S, RATES, Resampler, grid_rate
 from pi_controller.link.source import listening
 from pi_controller.mat.events import Blind, HandIn, HandOut, Strike
-from pi_controller.mat.feel import Feel
+from pi_controller.mat.sensors import MatSensors
 from pi_controller.mat.strikes import StrikeDetector
+from pi_controller.referee.dakota import DakotaReferee
 from pi_controller.referee.history import effective
-from pi_controller.referee.referee import Referee
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.sim.players import Players
 from pi_controller.table.journal import Journal
@@ -82,7 +82,7 @@ def test_every_channel_is_laid_on_the_grid_by_its_own_moments():
     scans = np.zeros(400, SCAN)
     scans["began"], scans["ended"] = began, began + took
     scans["counts"] = np.rint(512 + 400 * np.sin(2 * np.pi * 5.0 * moments))
-    grid = EvenGrid(0.05, 1000.0, 10)
+    grid = Resampler(0.05, 1000.0, 10)
     blocks = [block for part in np.array_split(scans, 23) for block in grid.feed(part)]
     samples = np.concatenate([block.samples for block in blocks])
     t = 0.05 + np.arange(len(samples)) / 1000.0
@@ -97,7 +97,7 @@ def test_a_stretch_that_was_not_read_is_a_gap_and_holds_no_hit(hole):
     at = pins.world.t + 1.0
     pins.stalls = [(at, at + hole)]
     pins.world.strike(2, -12.0, after_s=1.0 + hole / 2)
-    feel = Feel()
+    mat_sensors = MatSensors()
     messages = run(pins, 2.0)
     (gap,) = of(messages, Gap)
     assert at - 0.003 < gap.t < gap.until < at + hole + 0.005
@@ -105,7 +105,7 @@ def test_a_stretch_that_was_not_read_is_a_gap_and_holds_no_hit(hole):
     ends = {block.index + len(block.samples) for block in of(messages, Piezo)}
     starts = {block.index for block in of(messages, Piezo)}
     assert {b - gap.samples for b in starts - ends} & ends
-    events = [event for message in messages for event in feel.feed(message)]
+    events = [event for message in messages for event in mat_sensors.feed(message)]
     assert [event.until for event in of(events, Blind)] == [gap.until]
     assert of(events, Strike) == []
 
@@ -117,8 +117,8 @@ def test_a_little_late_is_no_gap():
     pins.stalls = [(at + n * 0.1, at + n * 0.1 + LATE_S - 0.0025) for n in range(10)]
     messages = run(pins, 2.5)
     assert of(messages, Gap) == []
-    feel = Feel()
-    assert of([event for message in messages for event in feel.feed(message)], Strike) == []
+    mat_sensors = MatSensors()
+    assert of([event for message in messages for event in mat_sensors.feed(message)], Strike) == []
 
 
 @pytest.mark.parametrize(("hz", "rate"), [(6000.0, 1500.0), (1480.0, 1500.0), (1300.0, 1250.0), (1010.0, 1000.0)])
@@ -184,40 +184,40 @@ def test_a_reader_that_hangs_is_lost():
 
 def test_a_touch_chip_that_dies_is_felt_as_silent_strips_and_named():
     pins = PinsWorld(10)
-    feel = Feel()
+    mat_sensors = MatSensors()
     for message in [*up(pins), *run(pins, 1.0)]:
-        feel.feed(message)
-    assert feel.faults == ()
+        mat_sensors.feed(message)
+    assert mat_sensors.faults == ()
     pins.touch.there = False
     for message in run(pins, 2.0):
-        feel.feed(message)
-    assert {(fault.sensor, fault.why) for fault in feel.faults} == {("strip", "silent")}
-    assert len(feel.faults) == 12
+        mat_sensors.feed(message)
+    assert {(fault.sensor, fault.why) for fault in mat_sensors.faults} == {("strip", "silent")}
+    assert len(mat_sensors.faults) == 12
     assert "0x5A" in pins.source.strips_missing.what
     pins.touch.there = True
     for message in run(pins, 2.0):
-        feel.feed(message)
-    assert (feel.faults, pins.source.strips_missing) == ((), None)
+        mat_sensors.feed(message)
+    assert (mat_sensors.faults, pins.source.strips_missing) == ((), None)
 
 
 def test_strikes_and_hands_are_felt():
     pins = PinsWorld(11)
-    feel = Feel()
+    mat_sensors = MatSensors()
     for message in [*up(pins), *run(pins, 1.5)]:
-        feel.feed(message)
+        mat_sensors.feed(message)
     at = []
     for pad in (1, 3, 2, 4):
         pins.world.strike(pad, -20.0, after_s=0.1)
         at.append((pad, pins.world.t + 0.1))
-        events = [event for message in run(pins, 0.8) for event in feel.feed(message)]
+        events = [event for message in run(pins, 0.8) for event in mat_sensors.feed(message)]
         (strike,) = of(events, Strike)
         assert (strike.pads, strike.sure) == ((pad,), True)
         assert abs(strike.t - at[-1][1]) < 0.004
-    feel.armed = False
+    mat_sensors.armed = False
     pins.world.hand_in(3)
-    events = [event for message in run(pins, 1.0) for event in feel.feed(message)]
+    events = [event for message in run(pins, 1.0) for event in mat_sensors.feed(message)]
     pins.world.hand_out(3)
-    events += [event for message in run(pins, 1.0) for event in feel.feed(message)]
+    events += [event for message in run(pins, 1.0) for event in mat_sensors.feed(message)]
     assert [(type(event), event.pad) for event in events if isinstance(event, HandIn | HandOut)] == [
         (HandIn, 3),
         (HandOut, 3),
@@ -227,10 +227,10 @@ def test_strikes_and_hands_are_felt():
 def test_it_has_the_face_of_a_listener():
     pins = PinsWorld(12)
     assert listening(pins.source) is pins.source
-    assert isinstance(listening(lambda: None), Listener)
+    assert isinstance(listening(lambda: None), BoardConnection)
     assert listening(None) is None
     for face in ("step", "close", "why", "missing", "port", "sent", "session"):
-        assert hasattr(pins.source, face) == hasattr(Listener(lambda: None), face) is True
+        assert hasattr(pins.source, face) == hasattr(BoardConnection(lambda: None), face) is True
     up(pins)
     pins.source.close()
     pins.source.close()
@@ -241,9 +241,9 @@ def test_it_has_the_face_of_a_listener():
 def test_a_game_is_played_on_the_pins_and_the_judge_confirms_the_beads(tmp_path):
     game, pins, buttons = registry.game("dakota"), PinsWorld(21), MockButtons()
     with Journal(tmp_path / "j.sqlite") as journal:
-        referee = Referee(game, RefereeSettings(beads="judge"), bytes)
+        referee = DakotaReferee(game, RefereeSettings(beads="judge"), bytes)
         table = Table(journal, game, {"A": "A", "B": "B"}, referee, 0.0, pins.world.seats)
-        daemon = Daemon(table, Feel(), pins.source, buttons)
+        daemon = Daemon(table, MatSensors(), pins.source, buttons)
         world = pins.world
         players = Players(21, world, lambda name: buttons.press(name, world.t), table.judge)
         while table.view.hide <= HIDES:

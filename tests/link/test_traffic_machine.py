@@ -11,8 +11,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from pi_controller.link import wire
 from pi_controller.link.board_strip import BoardStrip
+from pi_controller.link.commands import BoardCommand
 from pi_controller.link.messages import BoardEvent, LinkUp, Piezo
-from pi_controller.link.orders import Order
 
 colours = st.tuples(*[st.integers(0, 255)] * 3)
 HARM = ("none", "lose", "flip", "double", "tear")
@@ -97,7 +97,9 @@ class Traffic(RuleBasedStateMachine):
             number = self.given
             runs = bytes((68, 0x81, 0xEE, number >> 8, number & 255))
             self.rig.session.orders.give(
-                Order(lambda n, runs=runs: wire.lights_body(n, runs), lambda r, k=number: self.results.update({k: r}))
+                BoardCommand(
+                    lambda n, runs=runs: wire.lights_body(n, runs), lambda r, k=number: self.results.update({k: r})
+                )
             )
 
     @rule(at=st.integers(0, 60), some=st.lists(colours, min_size=1, max_size=8))

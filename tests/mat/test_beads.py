@@ -226,7 +226,7 @@ def test_what_a_hand_left_behind_is_said_once_after_it_went_also_when_nothing_ch
     mat.carry(spot(2))
     mat.rest(1)
     gone = mat.t
-    mat.tracker.say_again(gone)
+    mat.tracker.emit_again(gone)
     (again,) = mat.rest(1)
     assert told([again]) == [((2,), True)]
     assert again.t - gone == pytest.approx(0.45, abs=0.001)
@@ -237,7 +237,7 @@ def test_the_time_after_a_hand_does_not_tell_whether_it_laid_something_down(laid
     mat = Mat(14)
     mat.rest(2)
     gone = mat.t
-    mat.tracker.say_again(gone)
+    mat.tracker.emit_again(gone)
     mat.rest(laid_s)
     mat.bead = spot(2)
     (said,) = mat.rest(1)
@@ -250,7 +250,7 @@ def test_what_a_hand_left_behind_is_not_said_while_it_moves() -> None:
     mat.rest(2)
     mat.carry(spot(2))
     mat.rest(1)
-    mat.tracker.say_again(mat.t)
+    mat.tracker.emit_again(mat.t)
     assert mat.carry(spot(3), 1.0) == []
     assert told(mat.rest(1)) == [((3,), True)]
 

@@ -5,8 +5,8 @@ import pytest
 
 from pi_controller.link.messages import LinkDown, Piezo, Touch
 from pi_controller.mat.events import HandIn, Link, Strike
-from pi_controller.mat.feel import Feel
 from pi_controller.mat.hands import HandDetector
+from pi_controller.mat.sensors import MatSensors
 from pi_controller.mat.stroke_hands import AFTER_S, HAND_S, UNHEARD_S, StrokeHands
 
 SCAN_S = 0.02
@@ -133,10 +133,10 @@ def test_what_nobody_waits_for_is_forgotten(pads: Pads) -> None:
 
 
 class Board:
-    """Samples and scans of a quiet mat into a `Feel`."""
+    """Samples and scans of a quiet mat into a `MatSensors`."""
 
     def __init__(self) -> None:
-        self.feel = Feel()
+        self.mat_sensors = MatSensors()
         self.rng = np.random.default_rng(1)
         self.n = 0
 
@@ -145,12 +145,12 @@ class Board:
         samples = self.rng.normal(0, 1.5, (32, 4))
         if strike is not None:
             samples[:, strike - 1] += 900 * np.exp(-np.arange(32) / 12) * np.sin(np.pi * 0.45 * np.arange(32))
-        events = self.feel.feed(Piezo(self.n * 0.008, self.n * 32, 4000.0, np.rint(samples).astype(np.int16)))
+        events = self.mat_sensors.feed(Piezo(self.n * 0.008, self.n * 32, 4000.0, np.rint(samples).astype(np.int16)))
         self.n += 1
         if scan is not None and self.n % 3 == 0:
             counts = np.full((4, 3), REST, np.int16)
             counts[0] -= np.array(scan, np.int16)
-            events += self.feel.feed(Touch(self.n * 0.008, counts))
+            events += self.mat_sensors.feed(Touch(self.n * 0.008, counts))
         return events
 
 
@@ -190,5 +190,5 @@ def test_the_link_goes_down_with_a_stroke_held_back() -> None:
     for _ in range(90):
         board.block()
     assert board.block(1) + board.block() == []
-    events = board.feel.feed(LinkDown(board.n * 0.008, "unplugged"))
+    events = board.mat_sensors.feed(LinkDown(board.n * 0.008, "unplugged"))
     assert [type(event) for event in events] == [Strike, Link]

@@ -19,9 +19,9 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from pi_controller.games import registry
 from pi_controller.games.base import IllegalActionError, InvalidActionError
 from pi_controller.games.options import Choice, Flag, Names
-from pi_controller.record.course import Course
 from pi_controller.record.decoding import MOST_FAULTS
 from pi_controller.record.model import Check, Comment, Move, Record, Ruling
+from pi_controller.record.playthrough import Playthrough
 from pi_controller.record.reading import read
 from pi_controller.record.writing import write
 
@@ -91,13 +91,13 @@ def varied(rng, action):
 def record_of(rng, name=None, texts=TEXTS, moves=40):
     """Return a random record: a legal game with words, rulings, comments and counts in between."""
     game = game_of(rng, name)
-    course = Course(game)
+    playthrough = Playthrough(game)
     entries = []
     t = 0.0
     for _ in range(rng.randint(0, moves)):
         while rng.random() < 0.15:
-            entries.append(extra(rng, course, texts, t))
-        legal = game.legal_actions(course.state)
+            entries.append(extra(rng, playthrough, texts, t))
+        legal = game.legal_actions(playthrough.state)
         if not legal:
             break
         t = round(t + rng.random() * 100, rng.randint(0, 3))
@@ -110,13 +110,13 @@ def record_of(rng, name=None, texts=TEXTS, moves=40):
         if rng.random() < 0.1:
             calls = tuple(rng.sample(("wheya", "game", "killed", "catch"), rng.randint(0, 2)))
             try:
-                course.once(action)
+                playthrough.once(action)
             except InvalidActionError:
                 continue
             entries.append(Move(action, calls, superseded=True, **said))
             continue
         try:
-            _, calls = course.play(action)
+            _, calls = playthrough.play(action)
         except (InvalidActionError, IllegalActionError):
             continue
         entries.append(Move(action, calls, **said))
@@ -128,16 +128,16 @@ def record_of(rng, name=None, texts=TEXTS, moves=40):
     return Record(game.name, game.version, rules, game.source, game.chosen_settings, teams, headers, tuple(entries))
 
 
-def extra(rng, course, texts, t):
+def extra(rng, playthrough, texts, t):
     """Return a ruling, a comment, or a count stated."""
     kind = rng.randrange(3)
     if kind == 0:
         return Ruling(rng.choice(texts), rng.choice((None, t)), rng.random() < 0.3)
     if kind == 1:
         return Comment(rng.choice(texts))
-    keys = [key for key, value in course.sheet.items() if isinstance(value, str | int | None)]
+    keys = [key for key, value in playthrough.sheet.items() if isinstance(value, str | int | None)]
     return Check(
-        tuple((key, course.sheet[key]) for key in rng.sample(keys, rng.randint(1, len(keys)))), rng.choice(texts)
+        tuple((key, playthrough.sheet[key]) for key in rng.sample(keys, rng.randint(1, len(keys)))), rng.choice(texts)
     )
 
 

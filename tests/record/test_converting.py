@@ -9,10 +9,10 @@ import pytest
 
 from pi_controller.games.registry import game
 from pi_controller.record.converting import from_journal, from_sheet, to_sheet
-from pi_controller.record.course import Course
 from pi_controller.record.model import Check, Move, Record, RecordError
+from pi_controller.record.playback import as_json, as_text
+from pi_controller.record.playthrough import Playthrough
 from pi_controller.record.reading import read
-from pi_controller.record.retelling import as_json, as_text
 from pi_controller.record.writing import write
 from pi_controller.referee.facts import Answer, Commit, Done, HideAgain, Opened, Question, Reveal, Struck, Undone
 
@@ -28,7 +28,7 @@ def hit(t, found, pad=None, calls=(), by="sensor"):
 def chapter11():
     """Return the story of chapter 11 as a record: its hits, and the counts it states."""
     dakota = game("dakota")
-    course = Course(dakota)
+    playthrough = Playthrough(dakota)
     entries = []
     for line in CHAPTER11.read_text("utf-8").splitlines():
         if not line or line.startswith(("#", "hide")):
@@ -36,7 +36,7 @@ def chapter11():
         done, _, stated = (*(part.strip() for part in line.split("|")), "", "")[:3]
         word, _, who = done.partition(" ")
         action = {"do": "toss", "winner": who} if word == "toss" else {"do": "hit", "found": word == "find"}
-        _, calls = course.play(action)
+        _, calls = playthrough.play(action)
         entries.append(Move(action, calls, comment="not told" if "not told" in done else ""))
         values, remarks = [], []
         for item in filter(None, stated.split(", ")):

@@ -9,8 +9,8 @@ import pytest
 from pi_controller.games import registry
 from pi_controller.record.converting import from_journal, from_sheet, to_sheet
 from pi_controller.record.model import Move, Record, RecordError
+from pi_controller.record.playback import as_json, as_text
 from pi_controller.record.reading import read
-from pi_controller.record.retelling import as_json, as_text
 from pi_controller.record.writing import write
 from pi_controller.referee.facts import (
     ByEye,

@@ -9,8 +9,8 @@ from pi_controller.games.registry import game
 from pi_controller.mat.events import Button
 from pi_controller.record.model import RecordError
 from pi_controller.record.reading import read
+from pi_controller.referee.dakota import DakotaReferee
 from pi_controller.referee.judge import JudgeAction, JudgeUndo
-from pi_controller.referee.referee import Referee
 from pi_controller.table.journal import Journal
 from pi_controller.table.record import main
 from pi_controller.table.table import Table
@@ -23,7 +23,7 @@ def journal(tmp_path):
     dakota = game("dakota", {"points": 3})
     path = tmp_path / "game.sqlite"
     with Journal(path) as journal:
-        table = Table(journal, dakota, {"A": "Red", "B": "Blue"}, Referee(dakota, None, bytes))
+        table = Table(journal, dakota, {"A": "Red", "B": "Blue"}, DakotaReferee(dakota, None, bytes))
         table.mat_event(Button(1.0, "toss_a"))
         table.judge(JudgeAction(2.0, {"do": "hit", "found": True}))
         table.judge(JudgeUndo(3.0, "it was not"))

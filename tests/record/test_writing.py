@@ -4,9 +4,9 @@ import pytest
 
 from pi_controller.games import registry
 from pi_controller.games.base import InvalidActionError
-from pi_controller.record.course import Course
-from pi_controller.record.forms import FORMS, said, spoken
 from pi_controller.record.model import Check, Comment, Move, Record, RecordError, Ruling
+from pi_controller.record.notation import FORMS, parse_action, spoken
+from pi_controller.record.playthrough import Playthrough
 from pi_controller.record.reading import read
 from pi_controller.record.values import scan
 from pi_controller.record.writing import write
@@ -54,12 +54,12 @@ RED = {"woman": 1, "fish": 0, "knives": 2, "buttons": 3}
 )
 def test_the_short_form(game, action, line):
     assert spoken(game, action) == line
-    assert said(game, scan(line)[0]) == action
+    assert parse_action(game, scan(line)[0]) == action
     plain = spoken("", action)  # the form that any game takes
-    assert said(game, scan(plain)[0]) == action
+    assert parse_action(game, scan(plain)[0]) == action
     try:
         made = registry.game(game)
-        Course(made).once(action)
+        Playthrough(made).once(action)
     except InvalidActionError as error:
         pytest.fail(f"{game} has no such action: {error}")
 
@@ -70,7 +70,7 @@ def test_the_short_form(game, action, line):
 def test_any_name_can_stand_in_a_line(player):
     action = {"do": "start", "player": player, "river": "north", "direction": "counterclockwise"}
     line = spoken("patol", action)
-    assert said("patol", scan(line)[0]) == action
+    assert parse_action("patol", scan(line)[0]) == action
     assert "\n" not in line
 
 

@@ -9,10 +9,10 @@ import pytest
 from pi_controller.games import registry
 from pi_controller.mat.strikes import StrikeSettings
 from pi_controller.recording.chunks import ChunkFile
-from pi_controller.recording.model import Header, told
+from pi_controller.recording.model import Header, settings_as_json
 from pi_controller.recording.recorder import Recorder
 from pi_controller.referee.settings import RefereeSettings
-from pi_controller.sim.script import Mischief
+from pi_controller.sim.plans import Mischief
 from pi_controller.sim.simulation import Simulation
 
 
@@ -56,8 +56,8 @@ def header_of(game, t=0.0):
         version=game.version,
         options=dict(game.settings),
         teams=teams,
-        referee=told(RefereeSettings()),
-        strikes=told(StrikeSettings()),
+        referee=settings_as_json(RefereeSettings()),
+        strikes=settings_as_json(StrikeSettings()),
         seats="turn",
     )
 

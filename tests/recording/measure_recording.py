@@ -17,7 +17,7 @@ from pi_controller.link.messages import Field, Piezo, Touch
 from pi_controller.mat.strikes import StrikeSettings
 from pi_controller.recording.chunks import ChunkFile, Recording
 from pi_controller.recording.columns import pack
-from pi_controller.recording.model import Header, told
+from pi_controller.recording.model import Header, settings_as_json
 from pi_controller.recording.recorder import Recorder
 from pi_controller.sim.conditions import Conditions
 from pi_controller.sim.simulation import Simulation
@@ -33,7 +33,9 @@ def main():
         game = registry.game("dakota", {"points": "1"})
         conditions = Conditions.named(args.conditions)
         with Simulation(args.seed, Path(folder) / "j.sqlite", game, conditions=conditions) as table:
-            recorder = Recorder(ChunkFile(path, Header(0.0, strikes=told(StrikeSettings()))), table.daemon.table)
+            recorder = Recorder(
+                ChunkFile(path, Header(0.0, strikes=settings_as_json(StrikeSettings()))), table.daemon.table
+            )
             table.daemon.observers.append(recorder)
             table.play()
             recorder.close()

@@ -14,7 +14,7 @@ from pi_controller.mat.strikes import StrikeSettings
 from pi_controller.recording.bench import CONTACT, Bench
 from pi_controller.recording.bench_verb import main
 from pi_controller.recording.chunks import ChunkFile, Recording
-from pi_controller.recording.model import Header, told
+from pi_controller.recording.model import Header, settings_as_json
 from pi_controller.recording.scoring import Struck, hear, score, timed
 from pi_controller.sim.mat import SimMat
 
@@ -26,7 +26,7 @@ def test_strokes_on_the_simulated_mat_are_recorded_and_scored(tmp_path):
     contact = MockButtons([CONTACT])
     truth = []
     with SimMat(3) as mat:
-        file = ChunkFile(path, Header(0.0, strikes=told(StrikeSettings())))
+        file = ChunkFile(path, Header(0.0, strikes=settings_as_json(StrikeSettings())))
         bench = Bench(file, lambda: SerialPort(mat.device), contact)
         t, sent = 0.0, 0
         for tick in range(330):

@@ -10,7 +10,7 @@ from pi_controller.recording.columns import unpack
 from pi_controller.recording.folder import make_room, new_path
 from pi_controller.recording.model import Header, Lost
 from pi_controller.recording.recorder import Recorder
-from pi_controller.sim.script import Mischief
+from pi_controller.sim.plans import Mischief
 from pi_controller.sim.simulation import Simulation
 
 CLOCKS_S = 0.02

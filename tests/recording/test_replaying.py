@@ -12,7 +12,7 @@ from pi_controller.recording.compare import due, first_otherwise, hide_at, stret
 from pi_controller.recording.model import Lost, RecordingError
 from pi_controller.recording.replaying import felt, judge_calls, judged, plain
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
-from pi_controller.sim.script import Mischief
+from pi_controller.sim.plans import Mischief
 from pi_controller.sim.simulation import Simulation
 
 

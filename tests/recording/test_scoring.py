@@ -11,7 +11,7 @@ from pi_controller.mat.events import Button
 from pi_controller.mat.strikes import StrikeSettings
 from pi_controller.recording.blocks import Blocks
 from pi_controller.recording.chunks import ChunkFile
-from pi_controller.recording.model import Header, RecordingError, told
+from pi_controller.recording.model import Header, RecordingError, settings_as_json
 from pi_controller.recording.score_verb import main
 from pi_controller.recording.scoring import Known, Struck, hear, read_truth, score, timed
 
@@ -111,7 +111,7 @@ def test_times_come_from_the_touches_when_the_truth_has_none():
 
 @pytest.fixture
 def files(tmp_path):
-    file = ChunkFile(tmp_path / "x.sensors", Header(100.0, strikes=told(StrikeSettings())))
+    file = ChunkFile(tmp_path / "x.sensors", Header(100.0, strikes=settings_as_json(StrikeSettings())))
     blocks = Blocks(30.0, file.add)
     for entry in entries():
         blocks.add(entry)

@@ -8,18 +8,18 @@ import pytest
 
 from pi_controller.errors import UsageError
 from pi_controller.games import registry
-from pi_controller.ground import Ground
-from pi_controller.mat.feel import Feel
+from pi_controller.mat.sensors import MatSensors
 from pi_controller.mat.strikes import StrikeSettings
+from pi_controller.mats import Mats
 from pi_controller.recording import replay_verb, review_verb
-from pi_controller.recording.around import Around
 from pi_controller.recording.chunks import Recording
 from pi_controller.recording.recorder import HOLD_BYTES
 from pi_controller.recording.replaying import felt, judged, plain
+from pi_controller.recording.strike_clips import Around
 from pi_controller.recording.watching import observers
 from pi_controller.referee.facts import Struck
 from pi_controller.run import open_table
-from pi_controller.sim.script import Mischief
+from pi_controller.sim.plans import Mischief
 from pi_controller.sim.simulation import Simulation
 from pi_controller.table.review import Review, ReviewError, beside, strokes
 from pi_controller.table.settings import Settings, load
@@ -145,7 +145,7 @@ def test_a_table_that_was_stopped_goes_on_in_a_second_recording(tmp_path):
     with Simulation(6, tmp_path / "sim.sqlite", game, mischief=Mischief(0, 0)) as simulation, ExitStack() as stack:
         table = open_table(settings, 10.0)
         simulation.daemon.table.journal.close()
-        simulation.daemon.table, simulation.daemon._ground = table, Ground(table, [Feel()])
+        simulation.daemon.table, simulation.daemon._ground = table, Mats(table, [MatSensors()])
         stack.callback(table.journal.close)
         simulation.daemon.observers += observers(settings, table, 10.0, stack)
         for _ in range(400):

@@ -23,7 +23,7 @@ from rich.table import Table
 from pi_controller.games import registry
 from pi_controller.referee.settings import PRESETS, RefereeSettings
 from pi_controller.sim.conditions import Conditions
-from pi_controller.sim.script import Mischief
+from pi_controller.sim.plans import Mischief
 from pi_controller.sim.simulation import Simulation
 
 COLUMNS = ("called", "counted", "asked", "missed", "too late")

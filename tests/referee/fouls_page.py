@@ -71,13 +71,13 @@ def made(text):
     """Return the fouls of a story that are marked; tables that are set up further by a line `foul` are left out."""
     found, presets, further = [], ["home"], False
     for line in text.splitlines():
-        said, mark, label = line.partition("#!")
+        said, last_undoable, label = line.partition("#!")
         words = said.split()
         if words[:1] == ["preset"]:
             presets, further = words[1:], False
         elif words[:1] == ["foul"]:
             further = True
-        elif mark and not further:
+        elif last_undoable and not further:
             does, _, follows = (part.strip() for part in said.partition("->"))
             first = follows.split()[:1]
             outcome = JUDGE if does.startswith("judge") else OUTCOMES[first[0]] if first else "passed over"

@@ -12,9 +12,9 @@ import numpy as np
 
 from pi_controller.referee.facts import Commit, Done, FoulSeen, Question
 from pi_controller.referee.judge import JudgeAction
-from pi_controller.referee.telling import blank, tell
+from pi_controller.referee.reducer import apply, blank
+from pi_controller.sim.plans import SENSED_FOULS, HidePlan, Mischief, hide_plan
 from pi_controller.sim.players import Players
-from pi_controller.sim.script import SENSED_FOULS, HideScript, Mischief, script
 
 LATER = ("bead_moved", "touch", "two_struck", "early_hit", "same_pad", "time")
 """The fouls that are made once the bead is hidden, and that sensors or the clock notice."""
@@ -49,13 +49,13 @@ class Planting(Players):
         chance = self._chance(hide)
         return str(chance.choice(self.kinds)) if chance.random() < self.share else None
 
-    def _script(self, view) -> HideScript:
+    def _script(self, view) -> HidePlan:
         """Return the script of the hide with the foul that is made while hiding; a hide that starts over has none."""
         kind = self._kind(view.hide)
         if kind not in SENSED_FOULS or view.hide in self._tried:
-            return script(self.seed, view.hide, self.pace)
+            return hide_plan(self.seed, view.hide, self.pace)
         for seed in range(self.seed, self.seed + 100_000, 1000):  # the first script with this foul in it
-            plan = script(seed, view.hide, self.pace, Mischief(fouls=1.0))
+            plan = hide_plan(seed, view.hide, self.pace, Mischief(fouls=1.0))
             if plan.foul == kind:
                 return plan
         raise AssertionError(kind)
@@ -70,7 +70,7 @@ class Planting(Players):
     def _hide(self, plan, hider):
         if plan.hide in self.made:
             self._tried.add(plan.hide)
-            plan = script(self.seed, plan.hide, self.pace)
+            plan = hide_plan(self.seed, plan.hide, self.pace)
         if plan.foul:
             self._make(plan.hide, plan.foul)
         yield from super()._hide(plan, hider)
@@ -141,7 +141,7 @@ def outcomes(facts, game, made):
     story, by_hide = blank(game), {}
     for fact in facts:
         by_hide.setdefault(story.hide, []).append(fact)
-        story = tell(game, story, fact)
+        story = apply(game, story, fact)
     found, invented = Counter(), Counter()
     for hide, told in by_hide.items():
         kind, t, pad = made.get(hide, (None, 0.0, None))

@@ -9,6 +9,7 @@ from pi_controller.games.base import IllegalActionError
 from pi_controller.games.registry import game
 from pi_controller.mat.events import Button, Link
 from pi_controller.referee import history as history_module
+from pi_controller.referee.dakota import DakotaReferee
 from pi_controller.referee.facts import LASTING, Done, HandPass, LinkSeen, Opened, Shown, Undone
 from pi_controller.referee.history import History, counted, effective, fold
 from pi_controller.referee.judge import (
@@ -20,8 +21,7 @@ from pi_controller.referee.judge import (
     JudgeSet,
     JudgeUndo,
 )
-from pi_controller.referee.referee import Referee
-from pi_controller.referee.telling import blank, tell_batch
+from pi_controller.referee.reducer import apply_batch, blank
 
 DAKOTA = game("dakota")
 
@@ -42,7 +42,7 @@ def test_nothing_folds_to_the_opening():
     assert fold(DAKOTA, []) == blank(DAKOTA)
 
 
-@pytest.mark.parametrize(
+@pytest.last_undoable.parametrize(
     ("undos", "gone"),
     [
         ({}, set()),
@@ -63,7 +63,7 @@ def test_a_second_thought_about_a_hit():
     story = fold(DAKOTA, numbered([OPENED], [TOSS], [hit(True, 2)], [Undone(0.0, 3)], [hit(False, 3)]))
     assert [(h.pad, h.found) for h in story.hits] == [(3, False)]
     assert DAKOTA.sheet(story.state)["owed"] == "second"
-    assert story.mark == 5
+    assert story.last_undoable == 5
 
 
 def test_the_link_is_as_it_is_whatever_is_undone():
@@ -111,7 +111,7 @@ def naive(records):
                 until = fact.batch if fact.batch < batch else until
     story = blank(DAKOTA)
     for batch, facts in batches.items():
-        story = tell_batch(
+        story = apply_batch(
             DAKOTA, story, batch, [fact for fact in facts if batch not in gone or isinstance(fact, LASTING)]
         )
     return story, gone
@@ -122,7 +122,7 @@ class Judge:
 
     def __init__(self, chance):
         self.chance, self.history, self.records, self.t = chance, History(DAKOTA), [], 0.0
-        self.referee = Referee(DAKOTA, None, bytes)
+        self.referee = DakotaReferee(DAKOTA, None, bytes)
 
     def write(self, facts):
         batch = self.history.batch + 1
@@ -158,7 +158,7 @@ class Judge:
             assert self.history.now == naive(self.records)[0]
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.last_undoable.parametrize("seed", range(60))
 def test_it_is_as_folded_from_nothing_after_every_step(seed):
     judge = Judge(random.Random(seed))
     judge.write([OPENED])
@@ -202,12 +202,12 @@ def test_a_fact_that_is_refused_changes_nothing():
         history.add(2, hit(True))
     assert (history.batch, history.now) == (1, fold(DAKOTA, numbered([OPENED])))
     history.append([TOSS])
-    assert (history.batch, history.now.phase, history.now.mark) == (2, "hide", 2)
+    assert (history.batch, history.now.phase, history.now.last_undoable) == (2, "hide", 2)
 
 
 def test_an_undo_costs_the_same_in_a_long_history(monkeypatch):
     told = []
-    whole = history_module.tell_batch
+    whole = history_module.apply_batch
     monkeypatch.setattr(history_module, "tell_batch", lambda *args: told.append(1) or whole(*args))
     for length in (10, 1000):
         history = History(DAKOTA)

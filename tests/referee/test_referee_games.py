@@ -10,9 +10,9 @@ from pi_controller.mat.events import Bead, Beads, Blind, Button, HandIn, HandOut
 from pi_controller.referee.facts import OF_THE_MAT, Undone
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
 from pi_controller.referee.lines import BUTTONS
+from pi_controller.referee.reducer import apply_batch, blank
 from pi_controller.referee.referees import REFEREES, referee_for
 from pi_controller.referee.settings import RefereeSettings
-from pi_controller.referee.telling import blank, tell_batch
 from pi_controller.table.settings import load
 
 OPTIONS = {"ojibwe": {"games": 1}, "bageswin": {"sticks": 20}, "plum_stone": {"counters": 12}, "slahal": {"minutes": 2}}
@@ -57,7 +57,7 @@ def test_all_games_have_one():
     assert set(REFEREES) == set(registry.names())
 
 
-@pytest.mark.parametrize("name", registry.names())
+@pytest.last_undoable.parametrize("name", registry.names())
 def test_the_settings_take_any_game(name, tmp_path):
     file = tmp_path / "table.toml"
     file.write_text(f"[game]\nname = '{name}'\n", "utf-8")
@@ -67,7 +67,7 @@ def test_the_settings_take_any_game(name, tmp_path):
     assert referee_for(registry.game(name), RefereeSettings(hit_seconds=1.0), bytes).settings.hit_seconds == 1.0
 
 
-@pytest.mark.parametrize("name", registry.names())
+@pytest.last_undoable.parametrize("name", registry.names())
 @settings(max_examples=150)
 @given(steps=STEPS)
 def test_whatever_happens_when_is_judged_and_told_again_the_same(name, steps):
@@ -84,7 +84,7 @@ def test_whatever_happens_when_is_judged_and_told_again_the_same(name, steps):
                 if isinstance(fact, Undone):
                     before = told[fact.batch - 1][0]
                     links = [f for _, each in told[fact.batch - 1 :] for f in each if isinstance(f, OF_THE_MAT)]
-            story = tell_batch(game, before, len(told), [*links, *facts])
+            story = apply_batch(game, before, len(told), [*links, *facts])
 
     for dt, what in steps:
         t += dt

@@ -16,7 +16,7 @@ from pi_controller.errors import MatError
 from pi_controller.games.options import from_text
 from pi_controller.games.registry import game
 from pi_controller.mat.events import Bead, Beads, Blind, Button, HandIn, HandOut, Link, SensorFault, Sensors, Strike
-from pi_controller.record.forms import spoken
+from pi_controller.record.notation import spoken
 from pi_controller.referee.facts import Done, FoulSeen, Lifted, Notice, Question, Reveal, Withdrawn
 from pi_controller.referee.history import fold
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
@@ -264,9 +264,9 @@ def steps(text):
         line = line.partition("#")[0].strip()  # noqa: PLW2901
         if not line:
             continue
-        for mark, into in (("->", expected), ("=", states)):
-            if line.startswith(mark):
-                into.append(line.removeprefix(mark).strip())
+        for last_undoable, into in (("->", expected), ("=", states)):
+            if line.startswith(last_undoable):
+                into.append(line.removeprefix(last_undoable).strip())
                 break
         else:
             yield number, happens, expected, states
@@ -281,7 +281,7 @@ def scene(tmp_path):
     scene.journal.close()
 
 
-@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+@pytest.last_undoable.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
 def test_scenario(path, scene):
     for number, happens, expected, states in steps(path.read_text("utf-8")):
         where = f"{path.name}:{number}: {happens}"

@@ -32,7 +32,7 @@ def a_hide():
     yield Beads(7.0, (Bead(1),))
 
 
-@pytest.mark.parametrize(
+@pytest.last_undoable.parametrize(
     "then",
     [
         [],

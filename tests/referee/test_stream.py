@@ -10,8 +10,8 @@ import pytest
 from pi_controller.errors import MatError, UsageError
 from pi_controller.games.registry import game
 from pi_controller.referee import stream
-from pi_controller.referee.opening import check
-from pi_controller.referee.referee import Referee
+from pi_controller.referee.commitment import check
+from pi_controller.referee.dakota import DakotaReferee
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.referee.stream import main, run
 
@@ -27,7 +27,7 @@ def referee(*events, settings=None, **options):
     dakota = game("dakota", options)
     out = io.StringIO()
     source = [event if isinstance(event, bytes) else json.dumps(event).encode() for event in events]
-    status = run(dakota, Referee(dakota, settings, bytes), source, out)
+    status = run(dakota, DakotaReferee(dakota, settings, bytes), source, out)
     return status, [json.loads(line) for line in out.getvalue().splitlines()]
 
 
@@ -88,7 +88,7 @@ def test_a_link_that_goes_down_while_a_hit_is_owed():
     assert out[-1]["about"] == "link_gap"
 
 
-@pytest.mark.parametrize("later", [[], [{"t": 20.0, "event": "strike", "pads": [1]}]])
+@pytest.last_undoable.parametrize("later", [[], [{"t": 20.0, "event": "strike", "pads": [1]}]])
 def test_time_passes_with_the_lines(later):
     _, out = referee(*HIDDEN[:-1], *later)
     assert (out[-1]["kind"], out[-1]["about"], out[-1]["t"]) == ("question", "no_reading", 9.0)
@@ -108,7 +108,7 @@ def test_the_judge_on_the_pipe():
     assert out[-1]["error"]["kind"] == "illegal"
 
 
-@pytest.mark.parametrize(
+@pytest.last_undoable.parametrize(
     "line",
     [
         b"{",
@@ -185,13 +185,15 @@ def test_of_two_struck_the_nearest_counts_where_it_is_said():
     assert json.loads(out.splitlines()[-1])["action"] == {"do": "hit", "found": False, "pad": 4}
 
 
-@pytest.mark.parametrize("pads", ["2;3", "1,1", "5", "-1", "1,"])
+@pytest.last_undoable.parametrize("pads", ["2;3", "1,1", "5", "-1", "1,"])
 def test_what_cannot_be_nearest(pads):
     with pytest.raises(MatError, match="nearest"):
         main(["dakota", f"--nearest={pads}"])
 
 
-@pytest.mark.parametrize("argv", [["chess"], ["dakota", "--set", "points=many"], ["dakota", "--foul", "x"], []])
+@pytest.last_undoable.parametrize(
+    "argv", [["chess"], ["dakota", "--set", "points=many"], ["dakota", "--foul", "x"], []]
+)
 def test_usage(argv):
     with pytest.raises(UsageError):
         main(argv)

@@ -45,8 +45,8 @@ from pi_controller.table.backup import Backup
 from pi_controller.voice import at_table
 from pi_controller.voice.voice import Voice
 from pi_controller.web import judge_api
-from pi_controller.web.signing.people import FILE, People
 from pi_controller.web.signing.sessions import Sessions
+from pi_controller.web.signing.users import FILE, Users
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -114,7 +114,7 @@ class Outside:
         self._sizes: dict[str, tuple[int, int]] = {}
         self._rows = self._hits = self._copied = 0
         with (
-            closing(People(folder / "table" / FILE)) as people,
+            closing(Users(folder / "table" / FILE)) as people,
             mock.patch.object(secrets, "token_bytes", self._token),
         ):
             sessions = Sessions(people)

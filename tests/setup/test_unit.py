@@ -13,7 +13,7 @@ from pi_controller.setup import service
 from pi_controller.setup.place import Place, SetupError
 from pi_controller.setup.plan import closed_to_others
 from pi_controller.setup.unit import WATCHDOG_S, unit
-from pi_controller.web.patience import KEPT, MOST, SPARE
+from pi_controller.web.timeouts import KEPT, MOST, SPARE
 
 MOST_EXPOSED = 2.0
 

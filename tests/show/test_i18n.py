@@ -21,12 +21,12 @@ from pi_controller.show.words import GAME_WORDS, word
 from pi_controller.table.view import Asked
 from pi_controller.web import console_page
 from pi_controller.web.address import Pages
-from pi_controller.web.board import board
 from pi_controller.web.check_page import SEALED, check_page
 from pi_controller.web.console_fouls import fouls
 from pi_controller.web.console_play import play as offered
 from pi_controller.web.feed import Feed
 from pi_controller.web.page import page, waiting
+from pi_controller.web.page_content import board
 from pi_controller.web.public_pages import find_page
 from pi_controller.web.server import WebServer
 from pi_controller.web.strip import overlay

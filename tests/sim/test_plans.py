@@ -7,10 +7,10 @@ import pytest
 
 from pi_controller.games import registry
 from pi_controller.pinmap import pinmap
-from pi_controller.referee.guessing import SIGNALS
-from pi_controller.sim.bones import HOLDERS, PADS_OF, bones_script, duels
+from pi_controller.referee.slahal import SIGNALS
+from pi_controller.sim.bone_plans import HOLDERS, PADS_OF, bones_plan, duels
 from pi_controller.sim.ojibwe import BALLS, MARKED, ojibwe_script
-from pi_controller.sim.script import Mischief
+from pi_controller.sim.plans import Mischief
 from pi_controller.sim.throws import RATTLE_S, start, throw_script
 
 ALL = Mischief(1.0, 1.0)
@@ -20,7 +20,7 @@ HIDES = [(seed, hide) for seed in range(8) for hide in range(1, 26)]
 def test_a_turn_planned_again_is_the_same_and_another_one_is_not() -> None:
     for plan in (
         lambda seed, n: ojibwe_script(seed, n, 2, "natural", ALL),
-        lambda seed, n: bones_script(seed, n, "natural", ALL),
+        lambda seed, n: bones_plan(seed, n, "natural", ALL),
         lambda seed, n: throw_script("bageswin", seed, n, "natural", ALL),
     ):
         assert plan(5, 7) == plan(5, 7)
@@ -58,8 +58,8 @@ def test_mischief_changes_what_goes_wrong_and_nothing_else() -> None:
         if bad.slip is not None:
             assert bad.slip in {lift.pad for lift in bad.lifts}
             assert bad.ball not in {lift.pad for lift in bad.lifts}
-        fine = bones_script(seed, hide)
-        tricked = bones_script(seed, hide, mischief=ALL)
+        fine = bones_plan(seed, hide)
+        tricked = bones_plan(seed, hide, mischief=ALL)
         assert replace(tricked, switch=False, late=False, king=None) == fine
         kinds.update(tricked.mischief.split(", "))
     assert min(kinds[kind] for kind in ("ball_out", "two_under_one", "opened_pad", "too_many", "king_moved")) >= 3
@@ -69,7 +69,7 @@ def test_mischief_changes_what_goes_wrong_and_nothing_else() -> None:
 def test_each_holder_has_one_bone_and_the_signals_are_the_referees() -> None:
     arrangements = Counter[tuple[int, int]]()
     for seed, hide in HIDES:
-        plan = bones_script(seed, hide)
+        plan = bones_plan(seed, hide)
         arrangements[plan.bones] += 1
         assert all(bone in pads for bone, pads in zip(plan.bones, HOLDERS, strict=True))
         assert all(abs(fist.off_mm) < pinmap().pads.width_mm / 2 and 12 <= fist.high_mm <= 45 for fist in plan.fists)

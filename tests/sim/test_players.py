@@ -9,9 +9,9 @@ from pi_controller.games import registry
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeCall
 from pi_controller.sim.conditions import Conditions
 from pi_controller.sim.people import AGAIN_S
+from pi_controller.sim.plans import Mischief, PaceName, hide_plan
 from pi_controller.sim.players import Players
-from pi_controller.sim.script import Mischief, PaceName, script
-from pi_controller.sim.truth import foretell
+from pi_controller.sim.truth import predict
 from pi_controller.sim.world import World
 from pi_controller.table.view import Asked, Hit, Phase, View
 
@@ -172,7 +172,7 @@ def test_people_play_a_whole_game_and_the_record_is_the_foretold_one(seed: int, 
     table = AllSeeingTable(seed, mischief)
     table.until(lambda: table.phase == "over", 3600.0)
     truth = table.players.truth
-    assert truth == foretell(seed, table.game, mischief=mischief)
+    assert truth == predict(seed, table.game, mischief=mischief)
     sheet = table.game.sheet(table.state)
     last = truth.sheets(table.game)[max(truth.hides)]
     assert {k: last[k] for k in ("long", "middle", "short", "winner")} == {
@@ -220,7 +220,7 @@ def test_the_bead_is_hidden_anew_as_before_when_the_hide_starts_over() -> None:
     presses = len(table.pressed)
     table.until(lambda: table.phase == "check")
     assert len(table.pressed) > presses
-    assert table.world.lies() == place == script(5, 1).place
+    assert table.world.lies() == place == hide_plan(5, 1).place
     assert table.players.truth.hides[1].hits == []
 
 
@@ -235,7 +235,7 @@ def test_hiding_starts_over_when_the_passes_are_wiped_after_ready() -> None:
     table.tick()
     table.until(lambda: table.world.lies() is None, 5.0)
     table.until(lambda: table.phase == "check", 10.0)
-    assert table.world.lies() == script(5, 1).place
+    assert table.world.lies() == hide_plan(5, 1).place
 
 
 def test_a_button_without_effect_is_pressed_again() -> None:
@@ -268,10 +268,10 @@ def test_the_judge_answers_from_the_truth() -> None:
     table.deaf = 100
     table.feel = lambda: None
     table.until(lambda: bool(table.world.strokes))
-    pad = str(script(8, 1).first.pad)
+    pad = str(hide_plan(8, 1).first.pad)
     for about in ("two_struck", "doubtful", "link_gap", "same_pad"):
         assert ask(table, about, pads) == pad
-    found = "found" if script(8, 1).first.pad == script(8, 1).place else "missed"
+    found = "found" if hide_plan(8, 1).first.pad == hide_plan(8, 1).place else "missed"
     assert ask(table, "found", ("found", "missed")) == found
     assert ask(table, "bead_moved", ("play_on", "hide_again")) == "play_on"
     assert ask(table, "no_reading", ("play_on", "hide_again")) == "play_on"
@@ -284,7 +284,7 @@ def test_the_judge_answers_from_the_truth() -> None:
 def test_the_judge_calls_the_foul_that_was_made() -> None:
     table = AllSeeingTable(8, Mischief(fouls=1.0))
     table.until(lambda: table.phase == "check")
-    kind = script(8, 1, "brisk", Mischief(fouls=1.0)).foul or ""
+    kind = hide_plan(8, 1, "brisk", Mischief(fouls=1.0)).foul or ""
     assert ask(table, "foul", ("foul", "play_on"), kind) == "foul"
     assert ask(table, "foul", ("foul", "play_on"), "time") == "play_on"
     table.question = Asked("no_reading", ("play_on", "hide_again"), ())
@@ -304,7 +304,7 @@ def test_at_a_halted_table_everyone_waits_and_goes_on_where_they_were() -> None:
     assert table.pressed[-1][1] != "ready"
     table.phase = "hide"
     table.until(lambda: table.phase == "check", 8.0)
-    assert [p.pad for p in script(13, 1).passes] == table.passes
+    assert [p.pad for p in hide_plan(13, 1).passes] == table.passes
 
 
 def test_nobody_acts_twice_at_once_when_a_question_took_long() -> None:
@@ -330,7 +330,7 @@ def test_people_who_come_back_in_the_middle_of_a_hide_go_on_with_the_same_one() 
     table = AllSeeingTable(11)
     table.state, table.phase, table.hide = state, "hit", 6
     table.players = table.people(11, None, "brisk")
-    assert table.world.lies() == script(11, 6).place
+    assert table.world.lies() == hide_plan(11, 6).place
     table.until(lambda: table.hide == 7, 60.0)
     assert table.players.truth.hides[6] == truth.hides[6]
     assert table.state == whole.state

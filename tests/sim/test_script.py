@@ -6,28 +6,28 @@ import pytest
 
 from pi_controller.errors import UsageError
 from pi_controller.pinmap import pinmap
-from pi_controller.sim.script import PACES, SENSED_FOULS, HideScript, Mischief, PaceName, script, toss
+from pi_controller.sim.plans import PACES, SENSED_FOULS, HidePlan, Mischief, PaceName, hide_plan, toss
 
 MANY = range(1, 401)
 
 
-def drops(plan: HideScript) -> list[tuple[int, int | None, str]]:
+def drops(plan: HidePlan) -> list[tuple[int, int | None, str]]:
     return [(p.pad, d.pad, d.bead) for p in plan.passes for d in p.drops]
 
 
 @pytest.mark.parametrize("pace", PACES)
 def test_a_script_is_a_pure_function_of_seed_and_hide(pace: PaceName) -> None:
-    forward = [script(5, hide, pace, Mischief(0.3, 0.3)) for hide in MANY]
-    backward = [script(5, hide, pace, Mischief(0.3, 0.3)) for hide in reversed(MANY)]
+    forward = [hide_plan(5, hide, pace, Mischief(0.3, 0.3)) for hide in MANY]
+    backward = [hide_plan(5, hide, pace, Mischief(0.3, 0.3)) for hide in reversed(MANY)]
     assert forward == backward[::-1]
-    assert forward != [script(6, hide, pace, Mischief(0.3, 0.3)) for hide in MANY]
+    assert forward != [hide_plan(6, hide, pace, Mischief(0.3, 0.3)) for hide in MANY]
     assert len(set(forward)) == len(forward)
 
 
 @pytest.mark.parametrize("pace", PACES)
 def test_without_mischief_every_hide_is_a_good_one(pace: PaceName) -> None:
     for hide in MANY:
-        plan = script(9, hide, pace)
+        plan = hide_plan(9, hide, pace)
         assert plan.foul is None
         assert sorted(p.pad for p in plan.passes) == [1, 2, 3, 4]
         assert drops(plan) == [(plan.place, plan.place, "bead")]
@@ -38,7 +38,7 @@ def test_without_mischief_every_hide_is_a_good_one(pace: PaceName) -> None:
 
 
 def test_places_and_strokes_are_spread_over_the_pads() -> None:
-    plans = [script(1, hide) for hide in MANY]
+    plans = [hide_plan(1, hide) for hide in MANY]
     for counted in (Counter(p.place for p in plans), Counter(p.first.pad for p in plans)):
         assert set(counted) == {1, 2, 3, 4}
         assert min(counted.values()) > 60
@@ -48,7 +48,7 @@ def test_places_and_strokes_are_spread_over_the_pads() -> None:
 
 
 def test_every_sensed_foul_is_what_its_name_says() -> None:
-    plans = [script(2, hide, "brisk", Mischief(fouls=1.0)) for hide in MANY]
+    plans = [hide_plan(2, hide, "brisk", Mischief(fouls=1.0)) for hide in MANY]
     assert {p.foul for p in plans} == set(SENSED_FOULS)
     for plan in plans:
         passed = Counter(p.pad for p in plan.passes)
@@ -79,7 +79,7 @@ def test_every_sensed_foul_is_what_its_name_says() -> None:
 
 def test_a_doubtful_stroke_touches_the_next_pad_just_after() -> None:
     for hide in MANY:
-        stroke = script(2, hide, "brisk", Mischief(doubts=1.0)).first
+        stroke = hide_plan(2, hide, "brisk", Mischief(doubts=1.0)).first
         assert stroke.also is not None
         assert abs(stroke.also - stroke.pad) == 1
         assert 0 < (stroke.also_after_s or 0.0) <= 0.005

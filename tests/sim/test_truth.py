@@ -21,8 +21,8 @@ from pi_controller.referee.facts import (
     Struck,
     Undone,
 )
-from pi_controller.sim.script import Mischief
-from pi_controller.sim.truth import Truth, compare, foretell
+from pi_controller.sim.plans import Mischief
+from pi_controller.sim.truth import Truth, compare, predict
 
 GAME = registry.game("dakota")
 SOME = Mischief(fouls=0.2)
@@ -61,7 +61,7 @@ def journalled(truth: Truth) -> list[Fact]:
 
 @pytest.fixture(scope="module")
 def truth() -> Truth:
-    return foretell(3, GAME, mischief=SOME)
+    return predict(3, GAME, mischief=SOME)
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from pi_controller.games.registry import game
 from pi_controller.referee.judge import JudgeAction
 from pi_controller.referee.referees import referee_for
 from pi_controller.table.journal import Journal
-from pi_controller.table.salvage import salvage
+from pi_controller.table.recover import recover
 from pi_controller.table.table import Table
 from pi_controller.table.verify import verdict
 
@@ -80,9 +80,9 @@ def hurt(path, kind, chance):
 
 
 def saved(path):
-    """Return how many records `salvage` gets back."""
+    """Return how many records `recover` gets back."""
     with suppress(MatError):
-        return len(salvage(path, bytes).rows)
+        return len(recover(path, bytes).rows)
     return 0
 
 
@@ -104,7 +104,7 @@ def start(path):
 
 
 def one_case(whole, folder, target, kind, witness, chance):
-    """Damage a copy of the files in `whole`; return how many records start and salvage bring back, and what was said.
+    """Damage a copy of the files in `whole`; return how many records start and recover bring back, and what was said.
 
     The outcome is "nothing lost", "refused", "said", "not to be seen" or "SILENT".
     """
@@ -140,7 +140,7 @@ def one_case(whole, folder, target, kind, witness, chance):
 
 
 def run(cases, seed, show=lambda _: None):
-    """Return for each (target, kind) how often it went how, and the records that salvage got of those acknowledged."""
+    """Return for each (target, kind) how often it went how, and the records that recover got of those acknowledged."""
     chance = random.Random(seed)
     outcomes, back = {}, {}
     with TemporaryDirectory() as home:
@@ -168,7 +168,7 @@ def main():
     args = parser.parse_args()
     outcomes, back = run(args.cases, args.seed, print if args.each else lambda _: None)
     names = sorted({name for counts in outcomes.values() for name in counts})
-    print(f"{'where':5} {'what':17}" + "".join(f"{name:>15}" for name in names) + "   salvage then gets back")
+    print(f"{'where':5} {'what':17}" + "".join(f"{name:>15}" for name in names) + "   recover then gets back")
     total = Counter()
     for (target, kind), counts in sorted(outcomes.items()):
         shares = sorted(back.get((target, kind), []))

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from pi_controller.errors import MatError
 from pi_controller.games.registry import game
 from pi_controller.mat.events import Bead, Beads, Blind, Button, HandIn, HandOut, Link, Strike
+from pi_controller.referee.commitment import check
+from pi_controller.referee.dakota import DakotaReferee
 from pi_controller.referee.facts import Commit, Reveal, Undone, Void
 from pi_controller.referee.history import effective, fold
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
-from pi_controller.referee.opening import check
-from pi_controller.referee.referee import Referee
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.table.table import Table
 from pi_controller.table.view import View
@@ -102,7 +102,7 @@ def do(table, step):
 
 def sit(journal):
     nonces = iter(range(10**6))
-    referee = Referee(DAKOTA, REFEREE, lambda n: (next(nonces) + 1000 * journal.batch).to_bytes(n, "big"))
+    referee = DakotaReferee(DAKOTA, REFEREE, lambda n: (next(nonces) + 1000 * journal.batch).to_bytes(n, "big"))
     return Table(journal, DAKOTA, {"A": "Red", "B": "Blue"}, referee)
 
 

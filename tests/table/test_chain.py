@@ -27,7 +27,7 @@ def test_a_hash_is_what_the_page_says_it_is():
     assert follow(before, Row(1, 7, -0.5, "void", body)) == own
 
 
-@pytest.mark.parametrize(
+@pytest.last_undoable.parametrize(
     "change", [{"seq": 3}, {"batch": 3}, {"t": 2.0000000000000004}, {"kind": "readyx"}, {"kind": "read", "body": "y{}"}]
 )
 def test_every_part_of_a_record_counts(change):
@@ -65,7 +65,7 @@ def test_no_two_journals_share_a_chain(tmp_path):
         assert a.head != b.head
 
 
-@pytest.mark.parametrize(
+@pytest.last_undoable.parametrize(
     "change",
     [
         "UPDATE facts SET body = replace(body, 'one', 'two') WHERE seq = 3",
@@ -91,7 +91,7 @@ def test_who_changes_a_record_is_found_out(tmp_path, change):
     path.with_name("game.sqlite.lock").unlink()  # it knows how many records were acknowledged
     with Journal(path) as journal, pytest.raises(JournalError, match=r"hash does not follow|is missing") as error:
         list(journal.read())
-    assert "salvage" in error.value.todo
+    assert "recover" in error.value.todo
 
 
 def test_a_journal_that_does_not_say_which_it_is(tmp_path):

@@ -6,6 +6,7 @@ from pi_controller.errors import MatError
 from pi_controller.games import registry
 from pi_controller.games.base import IllegalActionError, InvalidActionError
 from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
+from pi_controller.referee.dakota import DakotaReferee
 from pi_controller.referee.facts import Called, ClockSet, Done, ProtestRuled, Undone
 from pi_controller.referee.judge import (
     JudgeAction,
@@ -18,7 +19,6 @@ from pi_controller.referee.judge import (
     JudgeSensors,
     JudgeUndo,
 )
-from pi_controller.referee.referee import Referee
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.table.command import Command, StaleError, UsedKeyError
 from pi_controller.table.table import Table
@@ -31,7 +31,7 @@ class Sitting:
         game = registry.game("dakota", options or {})
         self.journal, self.game = journal, game
         self.table = Table(
-            journal, game, {"A": "A", "B": "B"}, Referee(game, RefereeSettings(hit_seconds=seconds), bytes)
+            journal, game, {"A": "A", "B": "B"}, DakotaReferee(game, RefereeSettings(hit_seconds=seconds), bytes)
         )
         self.t, self.said = 0.0, 0
 
@@ -74,7 +74,7 @@ def test_said_twice_it_counts_once_also_after_a_restart(sitting):
     sitting.say(JudgeAction, {"do": "hit", "found": False}, key="one")
     assert sitting.say(JudgeAction, {"do": "hit", "found": False}, key="one").repeated
     assert len(sitting.facts(Done)) == 2
-    again = Table(sitting.journal, sitting.game, {}, Referee(sitting.game, None, bytes), 100.0)
+    again = Table(sitting.journal, sitting.game, {}, DakotaReferee(sitting.game, None, bytes), 100.0)
     assert again.command(Command(JudgeAction(101.0, {"do": "hit", "found": False}), "Ann", "judge", "one")).repeated
     assert again.story.owed == "second"
 
@@ -88,7 +88,7 @@ def test_two_judges_may_use_the_same_key(sitting):
 
 def test_another_call_under_the_same_key_is_refused(sitting):
     sitting.say(JudgeAction, {"do": "hit", "found": False}, key="one")
-    again = Table(sitting.journal, sitting.game, {}, Referee(sitting.game, None, bytes), 100.0)
+    again = Table(sitting.journal, sitting.game, {}, DakotaReferee(sitting.game, None, bytes), 100.0)
     seq = sitting.journal.seq
     for table in (sitting.table, again):
         for call in (JudgeAction(101.0, {"do": "hit", "found": True}), JudgeUndo(101.0)):
@@ -99,29 +99,29 @@ def test_another_call_under_the_same_key_is_refused(sitting):
 
 def test_the_keys_of_an_older_journal_are_known_by_what_was_said(sitting):
     sitting.journal.append([Called(5.0, "Ann", "judge", "clock", "old"), ClockSet(5.0, running=False)])
-    again = Table(sitting.journal, sitting.game, {}, Referee(sitting.game, None, bytes), 100.0)
+    again = Table(sitting.journal, sitting.game, {}, DakotaReferee(sitting.game, None, bytes), 100.0)
     assert again.command(Command(JudgeClock(101.0, running=False), "Ann", "judge", "old")).repeated
     with pytest.raises(UsedKeyError):
         again.command(Command(JudgeUndo(101.0), "Ann", "judge", "old"))
 
 
 def test_an_old_picture_commands_nothing(sitting):
-    seen = sitting.table.view.stand
+    seen = sitting.table.view.revision
     sitting.say(JudgeAction, {"do": "hit", "found": False}, expect=seen)
     before = sitting.journal.seq
     with pytest.raises(StaleError):
         sitting.say(JudgeAction, {"do": "hit", "found": True}, expect=seen)
     assert sitting.journal.seq == before
-    sitting.say(JudgeUndo, expect=sitting.table.view.stand)
-    assert sitting.table.view.stand not in (seen, 0), "undone is another picture than never done"
+    sitting.say(JudgeUndo, expect=sitting.table.view.revision)
+    assert sitting.table.view.revision not in (seen, 0), "undone is another picture than never done"
 
 
 def test_what_the_mat_feels_meanwhile_makes_no_picture_old(sitting):
     sitting.feel(Link, up=True)
-    seen = sitting.table.view.stand
+    seen = sitting.table.view.revision
     sitting.feel(HandIn, 1)
     sitting.feel(HandOut, 1)
-    assert sitting.table.view.stand == seen
+    assert sitting.table.view.revision == seen
 
 
 def test_what_replaced_another_can_be_replaced(sitting):

@@ -15,7 +15,7 @@ from pi_controller.cli import main
 from pi_controller.errors import JournalError, MatError, UsageError
 from pi_controller.games import registry
 from pi_controller.games.wording import printable
-from pi_controller.record.course import SET
+from pi_controller.record.playthrough import SET
 from pi_controller.record.reading import read
 from pi_controller.record.writing import begun
 from pi_controller.referee.facts import FoulSeen, Opened
@@ -143,7 +143,7 @@ def test_the_page_is_signed_and_proven(path):
     assert "size: letter" in page(told, "letter")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.last_undoable.parametrize("name", NAMES)
 def test_a_name_may_be_anything(tmp_path, name):
     with Journal(tmp_path / "j") as journal:
         table = table_of(journal, "dakota", teams=(name, name))
@@ -157,7 +157,7 @@ def test_a_name_may_be_anything(tmp_path, name):
     assert not re.search("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", html)
 
 
-@pytest.mark.parametrize("name", registry.names())
+@pytest.last_undoable.parametrize("name", registry.names())
 def test_every_game_has_its_sheet(tmp_path, name):
     options = {"players": "Ana,<b>Č</b>,قبيلة"} if name in ("bageswin", "patol") else {}
     with Journal(tmp_path / "j") as journal:
@@ -197,8 +197,8 @@ def played(path, name, seed):
     return hides
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("name", registry.names())
+@pytest.last_undoable.parametrize("seed", range(3))
+@pytest.last_undoable.parametrize("name", registry.names())
 def test_hides_are_numbered_as_in_the_record_and_on_the_page(tmp_path, name, seed):
     hides = played(tmp_path / "j", name, seed)
     told, record = sheet(tmp_path / "j"), kept_in(str(tmp_path / "j"))
@@ -284,8 +284,8 @@ def test_what_cannot_be_written_out(path, tmp_path, monkeypatch):
     assert "final.html" in error.value.todo
 
 
-@pytest.mark.chromium
-@pytest.mark.skipif(
+@pytest.last_undoable.chromium
+@pytest.last_undoable.skipif(
     not any(map(shutil.which, BROWSERS)) and not os.environ.get("MOCCASIN_CI"), reason="apt install chromium"
 )
 def test_printed_by_chromium(path, tmp_path):

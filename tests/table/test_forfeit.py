@@ -5,7 +5,7 @@ import json
 import msgspec
 import pytest
 
-from pi_controller.console import say
+from pi_controller.console import run_line
 from pi_controller.games import registry
 from pi_controller.record.converting import from_journal
 from pi_controller.record.reading import read
@@ -51,15 +51,15 @@ def sit(journal, name):
     return Table(journal, game, TEAMS, referee_for(game, None, bytes), 0.0)
 
 
-@pytest.mark.parametrize("begun", [True, False])
+@pytest.last_undoable.parametrize("begun", [True, False])
 def test_a_forfeit_at_the_table(name, begun, tmp_path, capsys):
     path = tmp_path / "game.sqlite"
     with Journal(path) as journal:
         table = sit(journal, name)
         for n, line in enumerate(FIRST[name] if begun else ()):
-            assert say(table, line, float(n)) == "so it stands", line
-        assert say(table, "forfeit C", 50.0) != "so it stands"
-        assert say(table, "forfeit B", 60.0) == "so it stands"
+            assert run_line(table, line, float(n)) == "so it stands", line
+        assert run_line(table, "forfeit C", 50.0) != "so it stands"
+        assert run_line(table, "forfeit B", 60.0) == "so it stands"
         view = table.view
         assert (view.phase, view.winner, view.sheet["finish"]) == ("over", "A", "forfeit")
         assert view.calls == ("forfeit", "game")
@@ -73,10 +73,10 @@ def test_a_forfeit_at_the_table(name, begun, tmp_path, capsys):
         sheet = sheet_of(journal)
         assert [line.turn for line in sheet.lines if line.action][-1] == (TURNS[name] if begun else 0)
         assert "by forfeit" in page(sheet)
-        assert say(table, "forfeit A", 61.0) != "so it stands"
-        assert say(table, "undo too early", 62.0) == "so it stands"
+        assert run_line(table, "forfeit A", 61.0) != "so it stands"
+        assert run_line(table, "undo too early", 62.0) == "so it stands"
         assert (table.view.winner, table.view.sheet["finish"]) == (None, None)
-        assert say(table, "forfeit B", 63.0) == "so it stands"
+        assert run_line(table, "forfeit B", 63.0) == "so it stands"
     assert replay.main([str(path)]) == 0
     assert "forfeit" in capsys.readouterr().out
     with Journal(path) as journal:

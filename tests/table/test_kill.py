@@ -4,9 +4,9 @@ import random
 
 from pi_controller.games.registry import game
 from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
+from pi_controller.referee.dakota import DakotaReferee
 from pi_controller.referee.history import fold
 from pi_controller.referee.judge import JudgeAnswer
-from pi_controller.referee.referee import Referee
 from pi_controller.table.table import Table
 
 PLAN = random.Random(11)
@@ -25,7 +25,7 @@ class Players:
         self.sit()
 
     def sit(self):
-        referee = Referee(self.game, None, random.Random(self.journal.batch).randbytes)
+        referee = DakotaReferee(self.game, None, random.Random(self.journal.batch).randbytes)
         self.table = Table(self.journal, self.game, {"A": "Red", "B": "Blue"}, referee, self.t)
         self.table.mat_event(Link(self.t, up=True))
         self.hands = []

@@ -109,7 +109,7 @@ def test_no_file_that_is_there_is_written_over(journal, tmp_path, monkeypatch):
     assert (table.view.phase, taken.read_text()) == ("toss", "somebody's")
 
 
-@pytest.mark.parametrize("before", ["nothing", "toss"])
+@pytest.last_undoable.parametrize("before", ["nothing", "toss"])
 def test_only_a_game_that_is_over_is_followed(journal, tmp_path, before):
     table = sit(journal)
     if before == "toss":
@@ -168,7 +168,7 @@ def test_the_board_is_as_it_was(journal):
 
 def test_a_command_counts_once_across_the_change(journal, tmp_path):
     table = finish(sit(journal))
-    seen = table.view.stand
+    seen = table.view.revision
     command = Command(JudgeNewGame(BEGUN + 20.0), "Ann", "head", "key-1", seen)
     assert not table.command(command).repeated
     assert table.command(command).repeated
@@ -182,22 +182,22 @@ def test_a_command_counts_once_across_the_change(journal, tmp_path):
 
 def test_a_screen_of_the_last_game_is_stale_in_this_one_at_any_time(journal):
     table = sit(journal)
-    seen = {table.view.stand}
+    seen = {table.view.revision}
     table.judge(JudgeAction(BEGUN, {"do": "toss", "winner": "A"}))
     while table.view.phase != "over":
-        seen.add(table.view.stand)
+        seen.add(table.view.revision)
         table.judge(JudgeAction(BEGUN, {"do": "hit", "found": False}))
-    seen.add(table.view.stand)
+    seen.add(table.view.revision)
     table.judge(JudgeNewGame(BEGUN + 20.0))
-    now = {table.view.stand}
+    now = {table.view.revision}
     for n in range(30):
         if table.view.phase == "over":
             break
         action = {"do": "hit", "found": False} if n else {"do": "toss", "winner": "B"}
         table.judge(JudgeAction(BEGUN + 21.0 + n, action))
-        now.add(table.view.stand)
+        now.add(table.view.revision)
     table.judge(JudgeUndo(BEGUN + 60.0))
-    assert seen.isdisjoint({*now, table.view.stand})
+    assert seen.isdisjoint({*now, table.view.revision})
     with pytest.raises(StaleError):
         table.command(Command(JudgeUndo(BEGUN + 61.0), "Ann", "head", "key-2", max(seen)))
 

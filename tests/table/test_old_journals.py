@@ -23,8 +23,8 @@ import pytest
 from pi_controller.games import registry, sheet
 from pi_controller.mat.events import Link
 from pi_controller.record.converting import from_sheet, to_sheet
-from pi_controller.record.course import SET, Course
 from pi_controller.record.model import Move, Ruling
+from pi_controller.record.playthrough import SET, Playthrough
 from pi_controller.record.reading import read
 from pi_controller.record.writing import write
 from pi_controller.referee.facts import Called, Done, HideAgain, StateSet
@@ -215,7 +215,7 @@ def test_its_record_is_the_one_it_had(old, name, states):
         again = read(write(record).encode())
         assert again == record
         assert again.faults == []
-        course = Course(registry.game(record.game, record.options))
+        course = Playthrough(registry.game(record.game, record.options))
         for move in again.moves():
             course.play(move.action)
         assert as_now(name, course.sheet) == states[-1]
@@ -223,7 +223,7 @@ def test_its_record_is_the_one_it_had(old, name, states):
 
 def test_its_score_sheet_is_still_taken(old, name, game, states):
     actions = lines(old, ".actions.jsonl")
-    course = Course(game)
+    course = Playthrough(game)
     for action in actions:
         course.play(action)
     assert as_now(name, course.sheet) == states[-1]

@@ -25,7 +25,7 @@ from pi_controller.table.export import as_json
 from pi_controller.table.journal import Journal
 from pi_controller.table.record import kept_in
 from pi_controller.table.sheet import sheet_of
-from pi_controller.web import minutes
+from pi_controller.web import event_log
 
 OLDER = (Path(__file__).parent / "older" / "ojibwe.jsonl").read_text("utf-8")
 RECORDS: list[tuple[int, Fact]] = [
@@ -112,7 +112,7 @@ def test_it_is_replayed_and_told_in_todays_words(path, capsys):
     assert sheet.state == STANDS
     assert [line.action["do"] for line in sheet.lines if line.action] == ["toss", *["shoot"] * 9]
     assert "hunt" not in as_json(sheet)
-    last = minutes.kept(path, "ojibwe", TEAMS, mark=26)
+    last = event_log.kept(path, "ojibwe", TEAMS, last_undoable=26)
     assert last.action == shot(hit=3, ball=3)
     assert last.undo.startswith("Struck 3, ball under 3")
     assert not [line.text for line in last.lines if "hunt" in line.text]

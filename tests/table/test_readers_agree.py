@@ -35,7 +35,7 @@ from pi_controller.table.record import kept_in
 from pi_controller.table.sheet import sheet_of
 from pi_controller.table.table import Table
 from pi_controller.table.verify import verdict
-from pi_controller.web import minutes
+from pi_controller.web import event_log
 
 TOSS = {"do": "toss", "winner": "A"}
 
@@ -96,8 +96,8 @@ def anything(chance, rules, story, t):
     )
 
 
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("name", names())
+@pytest.last_undoable.parametrize("seed", range(8))
+@pytest.last_undoable.parametrize("name", names())
 def test_the_pipe_and_the_table_stand_alike_after_every_line(name, seed, tmp_path):
     chance = random.Random(f"{name} {seed}")
     with Journal(tmp_path / "game.sqlite") as journal:
@@ -149,7 +149,7 @@ def test_what_an_undo_leaves_is_left_by_all_readers(tmp_path):
         assert len(lasting) == 4
         assert gone
         assert {line.seq for line in sheet_of(journal).lines if not line.counts} <= gone
-    shown = minutes.kept(journal.path, "dakota", {})
+    shown = event_log.kept(journal.path, "dakota", {})
     assert {line.seq for line in shown.lines if line.undone} <= gone
     assert {line.seq for line in shown.lines if not line.undone} >= lasting
     out = StringIO()

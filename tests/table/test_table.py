@@ -7,11 +7,11 @@ from pi_controller.errors import JournalError
 from pi_controller.games.base import IllegalActionError
 from pi_controller.games.registry import game
 from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
+from pi_controller.referee.commitment import Bound, check
+from pi_controller.referee.dakota import DakotaReferee
 from pi_controller.referee.facts import Commit, Opened, Reveal
 from pi_controller.referee.history import fold
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeUndo
-from pi_controller.referee.opening import Bound, check
-from pi_controller.referee.referee import Referee
 from pi_controller.table.journal import Journal
 from pi_controller.table.table import Table, bound_to, journalled_game
 from pi_controller.table.view import View
@@ -21,7 +21,7 @@ TEAMS = {"A": "Red", "B": "Blue"}
 
 def sit(journal, t=0.0, **options):
     dakota = game("dakota", options)
-    return Table(journal, dakota, TEAMS, Referee(dakota, None, bytes), t)
+    return Table(journal, dakota, TEAMS, DakotaReferee(dakota, None, bytes), t)
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def test_an_old_one_is_resumed_with_its_own_game_and_names(journal):
     sit(journal, points=3).judge(JudgeAction(1.0, {"do": "toss", "winner": "B"}))
     mine = journalled_game(journal, game("dakota", {"points": 5}))
     assert mine.settings["points"] == 3
-    table = Table(journal, mine, {"A": "X", "B": "Y"}, Referee(mine, None, bytes), 5.0)
+    table = Table(journal, mine, {"A": "X", "B": "Y"}, DakotaReferee(mine, None, bytes), 5.0)
     assert (table.view.hider, table.view.points, table.view.teams) == ("B", 3, TEAMS)
     assert journalled_game(journal, mine) is mine
 
@@ -260,7 +260,7 @@ def test_the_view_has_the_journals_head(table, journal):
 
 def test_each_seal_is_bound_to_its_table_journal_and_event(journal):
     dakota = game("dakota")
-    table = Table(journal, dakota, TEAMS, Referee(dakota, None, bytes, bound_to(journal, "Hall")), 0.0)
+    table = Table(journal, dakota, TEAMS, DakotaReferee(dakota, None, bytes, bound_to(journal, "Hall")), 0.0)
     table.mat_event(Link(0.1, up=True))
     table.mat_event(Button(0.2, "toss_a"))
     for t in (3.0, 4.0):

@@ -48,8 +48,8 @@ def log_of(path):
     return path.with_name(f"{path.name}-wal")
 
 
-@pytest.mark.parametrize("target", ["-wal", ""])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.last_undoable.parametrize("target", ["-wal", ""])
+@pytest.last_undoable.parametrize("kind", KINDS)
 def test_no_damage_goes_unnoticed(whole, tmp_path, target, kind):
     chance = random.Random(f"{target}{kind}")
     for n, witness in enumerate((True, False)):
@@ -59,13 +59,13 @@ def test_no_damage_goes_unnoticed(whole, tmp_path, target, kind):
             assert outcome[0] in allowed, outcome
 
 
-@pytest.mark.parametrize("frame", [0, 20])
+@pytest.last_undoable.parametrize("frame", [0, 20])
 def test_a_table_does_not_start_on_a_damaged_log(whole, killed, frame, capsys):
     turn_a_bit(log_of(killed), 32 + frame * FRAME + 2000)
     before = killed.read_bytes(), log_of(killed).read_bytes()
     with pytest.raises(JournalError, match=r"log is damaged.* event 121 is seen") as error:
         Journal(killed)
-    assert "'moccasin-mat salvage FILE -o NEW'" in error.value.todo
+    assert "'moccasin-mat recover FILE -o NEW'" in error.value.todo
     assert (killed.read_bytes(), log_of(killed).read_bytes()) == before
     (copy,) = killed.parent.glob("game.damaged-????????.sqlite")
     assert copy.name in error.value.todo
@@ -86,7 +86,7 @@ def test_a_log_whose_head_is_damaged_is_no_empty_one(killed):
         Journal(killed)
 
 
-@pytest.mark.parametrize("left", [None, b""])
+@pytest.last_undoable.parametrize("left", [None, b""])
 def test_no_game_begins_beside_a_log(killed, left):
     killed.unlink()
     if left is not None:
@@ -119,14 +119,14 @@ def test_the_last_record_acknowledged_is_known(whole, killed):
     Journal(killed).close()
 
 
-def test_a_salvaged_journal_goes_on_under_the_old_name(whole, killed):
+def test_a_recovered_journal_goes_on_under_the_old_name(whole, killed):
     lock = whole[0] / "game.sqlite.lock"
     killed.with_name(lock.name).write_bytes(lock.read_bytes())
     log_of(killed).unlink()
     with pytest.raises(JournalError, match="were acknowledged"):
         Journal(killed)
     new = killed.with_name("new.sqlite")
-    assert main(["salvage", str(killed), "-o", str(new)]) == 0
+    assert main(["recover", str(killed), "-o", str(new)]) == 0
     assert stat.S_IMODE(new.stat().st_mode) == 0o600
     new.replace(killed)
     with Journal(killed) as journal:

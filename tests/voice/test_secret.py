@@ -12,7 +12,7 @@ from pi_controller.referee.referees import referee_for
 from pi_controller.show.words import WORDS
 from pi_controller.table.table import Table
 from pi_controller.voice import voice as voice_module
-from pi_controller.voice.news import News
+from pi_controller.voice.announcements import Announcement
 
 
 def a_hide(t, place, winner="toss_a"):
@@ -39,7 +39,7 @@ def sounds(heard, record, tmp_path, place, then=()):
         return record_of(sentence)
 
     def record_of(sentence):
-        from pi_controller.voice.shelf import load
+        from pi_controller.voice.recordings import load
 
         return load(record("dakota", "spoken", seconds=0.3))
 
@@ -85,6 +85,8 @@ def test_a_voice_that_knew_the_place_would_be_caught(heard, record, tmp_path, mo
     """The comparison can fail: a voice that calls another word by the place is told from an honest one."""
     told = []
     for place, word in ((1, "paguga"), (2, "wheya")):
-        monkeypatch.setattr(voice_module, "news", lambda before, view, word=word: News((word,) if view.commit else ()))
+        monkeypatch.setattr(
+            voice_module, "news", lambda before, view, word=word: Announcement((word,) if view.commit else ())
+        )
         told.append(sounds(heard, record, tmp_path, place))
     assert repr(told[0][:2]) != repr(told[1][:2])

@@ -8,7 +8,7 @@ import pytest
 
 from pi_controller.drivers.sound import SoundError
 from pi_controller.voice import speech
-from pi_controller.voice.shelf import RecordingError
+from pi_controller.voice.recordings import RecordingError
 from pi_controller.voice.speech import speak
 
 

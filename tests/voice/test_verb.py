@@ -7,7 +7,7 @@ import pytest
 from pi_controller.cli import main as cli
 from pi_controller.drivers.sound import AplaySound
 from pi_controller.voice import verb
-from pi_controller.voice.shelf import words_of
+from pi_controller.voice.recordings import words_of
 
 
 def test_with_no_folder_all_is_silent_and_it_says_which_files_would_sound(capsys):

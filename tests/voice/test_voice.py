@@ -8,7 +8,7 @@ import pytest
 
 from pi_controller.drivers.sound import Clip, SoundError
 from pi_controller.table.view import Hit
-from pi_controller.voice.shelf import RecordingError
+from pi_controller.voice.recordings import RecordingError
 from pi_controller.voice.voice import QUEUE, STALE_S
 
 MISSED, FOUND = Hit(2, found=False), Hit(4, found=True)

@@ -24,7 +24,7 @@ import msgspec
 from judge_house import House, raw, say
 
 from pi_controller.referee.facts import Called
-from pi_controller.web import patience, posting
+from pi_controller.web import request_body, timeouts
 from pi_controller.web.judge_api import SESSION
 
 SIGNED_EVERY = 10
@@ -244,8 +244,8 @@ def fuzz(house: House, requests: int, seed: int, workers: int = 4) -> Found:
     with (
         house.signed_in("Ann") as web,
         ThreadPoolExecutor(workers) as pool,
-        mock.patch.multiple(patience, HEAD_S=0.5),
-        mock.patch.multiple(posting, BODY_S=0.5),
+        mock.patch.multiple(timeouts, HEAD_S=0.5),
+        mock.patch.multiple(request_body, BODY_S=0.5),
     ):
         assert say(web, "the-toss", "action", action={"do": "toss", "winner": "A"}).status_code == 200
         cookie = web.cookies[SESSION]

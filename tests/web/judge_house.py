@@ -104,7 +104,7 @@ class House:
                 self.judges.people.add(name, role, kept)
         daemon = Daemon(self.table, feel(self.settings), None, publish=self.feed.publish)
         opened.set()
-        drive(daemon, self.clock, queue.SimpleQueue(), self._stop, None, self._hangs, self.judges.desk)
+        drive(daemon, self.clock, queue.SimpleQueue(), self._stop, None, self._hangs, self.judges.command_queue)
         self.table.journal.close()
 
     def hang(self) -> None:

@@ -12,17 +12,17 @@ from pi_controller.games import registry
 from pi_controller.referee.referees import referee_for
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.referee.story import Protest
-from pi_controller.table.desk import Desk, Picture
+from pi_controller.table.command_queue import CommandQueue, Picture
 from pi_controller.table.journal import Journal
 from pi_controller.table.table import Table
 from pi_controller.web.app import create_app
 from pi_controller.web.feed import Feed
 from pi_controller.web.judge_api import JudgeApi, judge_routes
 from pi_controller.web.server import WebServer
-from pi_controller.web.signing.door import Door
-from pi_controller.web.signing.people import People
+from pi_controller.web.signing.authenticator import Authenticator
 from pi_controller.web.signing.pins import Pins
 from pi_controller.web.signing.sessions import Sessions
+from pi_controller.web.signing.users import Users
 
 PIN = "271828"
 STEP_S = 0.005
@@ -65,7 +65,7 @@ class Rig:
         self, folder, game="dakota", options=None, *, teams=None, heartbeat_s=5.0, hit_seconds=None, settle_s=0.3
     ):
         self.later = 0.0
-        self.feed, self.desk = Feed(), Desk()
+        self.feed, self.command_queue = Feed(), CommandQueue()
         self._rules, self._teams, self._hit_seconds = registry.game(game, options or {}), teams or TEAMS, hit_seconds
         journal = folder / "game.sqlite"
         self.people = everybody(folder)
@@ -88,13 +88,18 @@ class Rig:
 
     @property
     def view(self):
-        return self.desk.picture.view
+        return self.command_queue.picture.view
 
     def serve(self):
         """Serve the pages; again at the same port after `server.stop()`, as a table that was started again does."""
-        door = door_of(self.people, self.clock)
+        authenticator = door_of(self.people, self.clock)
         api = JudgeApi(
-            self.desk, self.feed, door, self._journal, heartbeat_s=self._heartbeat_s, settle_s=self._settle_s
+            self.command_queue,
+            self.feed,
+            authenticator,
+            self._journal,
+            heartbeat_s=self._heartbeat_s,
+            settle_s=self._settle_s,
         )
         self.server = WebServer(
             self.feed,
@@ -132,7 +137,7 @@ class Rig:
             while not self._asked.empty():
                 work, done = self._asked.get()
                 done.set_result(work(table, t))
-            self.desk.serve(table, t)
+            self.command_queue.serve(table, t)
             self.feed.publish(table.view)
             self._begun.set()
             self._ended.wait(STEP_S)
@@ -143,8 +148,10 @@ class Shown:
     """A console at `url` that shows views made by hand, as of `now`; nobody plays."""
 
     def __init__(self, folder, now):
-        self.feed, self.desk, self.people = Feed(clock=lambda: now), Desk(), everybody(folder)
-        api = JudgeApi(self.desk, self.feed, door_of(self.people, lambda: now), folder / "no.sqlite", heartbeat_s=60.0)
+        self.feed, self.command_queue, self.people = Feed(clock=lambda: now), CommandQueue(), everybody(folder)
+        api = JudgeApi(
+            self.command_queue, self.feed, door_of(self.people, lambda: now), folder / "no.sqlite", heartbeat_s=60.0
+        )
         self.server = WebServer(
             self.feed, port=0, app=lambda hosts: create_app(self.feed, hosts=hosts, more=judge_routes(api))
         )
@@ -157,7 +164,7 @@ class Shown:
         if not view.sheet:
             view = msgspec.structs.replace(view, sheet=sheet_of(view))
         state = game.restore(view.sheet)
-        self.desk._picture = Picture(view, game, state, protest, 0, "board 1.1, 4 pads")
+        self.command_queue._picture = Picture(view, game, state, protest, 0, "board 1.1, 4 pads")
         self.feed.publish(view)
 
     def close(self):
@@ -174,14 +181,14 @@ def sheet_of(view):
 
 def everybody(folder):
     """Return the people of `PEOPLE`, kept in `folder`."""
-    people, pins = People(folder / "judges.sqlite"), Pins(passes=1, kib=64)
+    people, pins = Users(folder / "judges.sqlite"), Pins(passes=1, kib=64)
     for name, role in PEOPLE.items():
         people.add(name, role, pins.hash(PIN))
     return people
 
 
 def door_of(people, clock):
-    return Door(people, Sessions(people), Pins(passes=1, kib=64), clock)
+    return Authenticator(people, Sessions(people), Pins(passes=1, kib=64), clock)
 
 
 def sign_in(page, url, name="Ann"):

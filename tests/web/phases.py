@@ -8,7 +8,7 @@ import msgspec
 from played import play
 
 from pi_controller.mat.events import SensorFault
-from pi_controller.referee.opening import commitment
+from pi_controller.referee.commitment import commitment
 from pi_controller.table.view import Asked, Hit, Notice, Opening, View
 
 NONCE = bytes(range(32))

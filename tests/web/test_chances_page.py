@@ -10,9 +10,9 @@ from played import play, view_of
 
 from pi_controller.games import registry
 from pi_controller.show.chances_bar import ChancesBar, ShownChances
-from pi_controller.web.board import board
 from pi_controller.web.feed import Feed
 from pi_controller.web.page import page
+from pi_controller.web.page_content import board
 from pi_controller.web.server import WebServer
 from pi_controller.web.sse import BLOCK, event
 

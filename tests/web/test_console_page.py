@@ -13,14 +13,14 @@ from phases import ALL, PHASES
 import pi_controller.web
 from pi_controller.games import registry
 from pi_controller.referee.facts import Done, Shown
-from pi_controller.referee.telling import blank, tell
+from pi_controller.referee.reducer import apply, blank
 from pi_controller.table.view import view_of
 from pi_controller.web.console_fields import fields
 from pi_controller.web.console_fouls import foul_label
 from pi_controller.web.console_page import SIGN_IN_WORDS, WORDS, Console, console, page, sign_in
 from pi_controller.web.console_play import play
-from pi_controller.web.guard import CSP
 from pi_controller.web.judge_command import understood
+from pi_controller.web.middleware import CSP
 
 STATIC = Path(pi_controller.web.__file__).parent / "static"
 TEMPLATES = STATIC.parent / "templates"
@@ -183,11 +183,11 @@ def reminded(*actions, shown=True, game="dakota"):
     story = blank(rules)
     for action in actions:
         if story.phase == "show" and action["do"] == "hit":
-            story = tell(rules, story, Shown(1.0))
+            story = apply(rules, story, Shown(1.0))
         calls = rules.play(story.state, action)[1]
-        story = tell(rules, story, Done(1.0, action, calls, "judge"))
+        story = apply(rules, story, Done(1.0, action, calls, "judge"))
     if shown and story.phase == "show":
-        story = tell(rules, story, Shown(2.0))
+        story = apply(rules, story, Shown(2.0))
     view = msgspec.structs.replace(view_of(rules, story, 7), teams={"A": "Big Coulee", "B": "Long Hollow"})
     legal = rules.legal_actions(story.state)
     return [fact for fact in console(view, legal, before=rules.hiders_before(story.state)).facts if "hides" in fact]

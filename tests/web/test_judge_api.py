@@ -13,14 +13,14 @@ from judge_house import PIN, House, cheap, say, sign_in
 from test_server import Stream
 
 from pi_controller.referee.facts import Called
-from pi_controller.table.desk import Desk
+from pi_controller.table.command_queue import CommandQueue
 from pi_controller.table.settings import Settings
 from pi_controller.table.view import View
 from pi_controller.web.judge_api import BURST, LOOK_S
 from pi_controller.web.judging import HEAD, Judging, welcome
-from pi_controller.web.signing.door import Door
-from pi_controller.web.signing.people import FILE, People
+from pi_controller.web.signing.authenticator import Authenticator
 from pi_controller.web.signing.sessions import Sessions
+from pi_controller.web.signing.users import FILE, Users
 
 TOSS = {"do": "toss", "winner": "A"}
 MISS = {"do": "hit", "found": False}
@@ -130,17 +130,17 @@ def test_what_is_taken_back_stays_to_be_read(house):
 
 def test_a_command_counts_once_and_only_on_what_was_seen(house):
     with house.signed_in("Jo") as web:
-        seen = state(web)["view"]["stand"]
+        seen = state(web)["view"]["revision"]
         first = say(web, "the-toss", "action", seen, action=TOSS).json()
-        assert first == {"ok": True, "seq": house.table.journal.seq, "repeated": False, "stand": first["stand"]}
+        assert first == {"ok": True, "seq": house.table.journal.seq, "repeated": False, "revision": first["revision"]}
         again = say(web, "the-toss", "action", seen, action=TOSS).json()
         assert (again["repeated"], again["seq"]) == (True, first["seq"])
         assert "another command" in error(say(web, "the-toss", "undo"), 409, "key")["what"]
         told = error(say(web, "late-one", "action", seen, action=MISS), 409, "stale")
         assert "moved on" in told["what"]
-        assert state(web)["view"]["stand"] == first["stand"]
-        error(say(web, "not-now1", "action", first["stand"], action=TOSS), 409, "illegal")
-        error(say(web, "no-such1", "action", first["stand"], action={"do": "dance"}), 400, "invalid")
+        assert state(web)["view"]["revision"] == first["revision"]
+        error(say(web, "not-now1", "action", first["revision"], action=TOSS), 409, "illegal")
+        error(say(web, "no-such1", "action", first["revision"], action={"do": "dance"}), 400, "invalid")
     (called,) = house.facts(Called)
     assert (called.actor, called.role, called.key) == ("Jo", "judge", "the-toss")
     assert abs(called.t - house.clock()) < 60, "the table's time, not the sender's"
@@ -186,9 +186,9 @@ def test_two_judges_at_the_same_moment(house):
         with house.signed_in(name) as web:
             for n in range(50):
                 call = ("action", {"action": MISS}) if n % 2 == 0 else ("undo", {})
-                stand = state(web)["view"]["stand"]
+                revision = state(web)["view"]["revision"]
                 meet.wait()
-                answers[n, name] = say(web, f"{name}-{n:06}", call[0], stand, **call[1])
+                answers[n, name] = say(web, f"{name}-{n:06}", call[0], revision, **call[1])
                 meet.wait()
 
     both = [threading.Thread(target=judge, args=(name,)) for name in ("Jo", "Ann")]
@@ -228,11 +228,13 @@ def test_a_picture_that_is_published_before_it_is_laid_out(house, monkeypatch):
     with house.signed_in("Jo") as web, web.stream("GET", "/judge/events") as response:
         events = Stream(response)
         events.next("judge")
-        desk = house.judges.desk
-        monkeypatch.setattr(desk, "show", lambda *_: None)
+        command_queue = house.judges.command_queue
+        monkeypatch.setattr(command_queue, "show", lambda *_: None)
         view = msgspec.structs.replace(house.table.view, note="the disk is nearly full")
         house.feed.publish(view)
-        threading.Timer(0.3, lambda: setattr(desk, "_picture", desk.picture._replace(view=view))).start()
+        threading.Timer(
+            0.3, lambda: setattr(command_queue, "_picture", command_queue.picture._replace(view=view))
+        ).start()
         began = time.monotonic()
         assert msgspec.json.decode(events.next("judge")["data"])["health"]["note"] == view.note
         assert time.monotonic() - began < LOOK_S
@@ -342,14 +344,14 @@ def test_sessions_outlive_a_restart_of_the_program(house, tmp_path):
 
 
 def test_the_first_head_judges_pin_is_shown_once_and_in_a_terminal_only(tmp_path):
-    with closing(People(tmp_path / FILE)) as people:
-        judges = Judging(Desk(), people, [], Door(people, Sessions(people), cheap(), time.time))
+    with closing(Users(tmp_path / FILE)) as people:
+        judges = Judging(CommandQueue(), people, [], Authenticator(people, Sessions(people), cheap(), time.time))
         told = welcome(judges, shows=False)  # to a log
         assert "new-head" in told
         assert not re.search(r"\d{6}", told)
         assert people.everybody() == []
         (pin,) = re.findall(r"PIN (\d{6}) ", welcome(judges, shows=True))
-        assert asyncio.run(judges.door.sign_in(HEAD, pin, "127.0.0.1", None)).person.role == "head"
+        assert asyncio.run(judges.authenticator.sign_in(HEAD, pin, "127.0.0.1", None)).person.role == "head"
         assert welcome(judges, shows=True) == ""
 
 
@@ -391,21 +393,21 @@ def test_who_begins_another_game(tmp_path, preset, allowed):
                 assert not any(one.startswith("new-game") for one in offered)
                 error(say(head, f"too-soon{n}", "new_game"), 409, "illegal")
                 say(head, f"closing-{n}", "close", **closing).raise_for_status()
-                stand = state(web)["view"]["stand"]
+                revision = state(web)["view"]["revision"]
                 offered = [one["id"] for one in state(web)["console"]["play"]["buttons"]]
-                answer = say(web, f"another-{n}", "new_game", stand, swapped=True)
+                answer = say(web, f"another-{n}", "new_game", revision, swapped=True)
                 if name not in allowed:
                     error(answer, 403, "role")
                     assert offered == []
-                    say(head, f"by-head-{n}", "new_game", stand, swapped=True).raise_for_status()
+                    say(head, f"by-head-{n}", "new_game", revision, swapped=True).raise_for_status()
                 else:
                     assert offered == ["new-game", "new-game-swapped"]
                     assert answer.json()["repeated"] is False
-                    assert say(web, f"another-{n}", "new_game", stand, swapped=True).json()["repeated"] is True
+                    assert say(web, f"another-{n}", "new_game", revision, swapped=True).json()["repeated"] is True
                     told = state(head)
                     assert told["view"]["teams"] == {"A": "Big Coulee", "B": "Long Hollow"} if n % 2 else True
                     assert (told["log"][0]["who"], told["log"][0]["text"][:22]) == (name, "Another game was begun")
-                error(say(head, f"stale---{n}", "undo", stand), 409, "stale")
+                error(say(head, f"stale---{n}", "undo", revision), 409, "stale")
                 assert house.table.view.phase == "toss"
         assert len(list(tmp_path.glob("table-*.sqlite"))) == 4
     finally:

@@ -64,9 +64,9 @@ def phase(page, shown):
     def show(name, **changed):
         options = next((ALL[game] for game in ALL if name.startswith(game)), None)
         show.seq += 1
-        view = msgspec.structs.replace(PHASES[name], seq=show.seq, stand=show.seq, **changed)
+        view = msgspec.structs.replace(PHASES[name], seq=show.seq, revision=show.seq, **changed)
         shown.show(view, options)
-        page.wait_for_function("n => document.body.dataset.stand === String(n)", arg=show.seq)
+        page.wait_for_function("n => document.body.dataset.revision === String(n)", arg=show.seq)
 
     show.seq = shown.feed.latest.view.seq + 100
     return show

@@ -9,8 +9,8 @@ import pytest
 
 import pi_controller.web
 from pi_controller.table.view import Asked, Hit, Opening
-from pi_controller.web.board import board
 from pi_controller.web.page import page, template
+from pi_controller.web.page_content import board
 
 STATES = {
     "toss": {"phase": "toss", "hider": None, "owed": None, "hide": 0},

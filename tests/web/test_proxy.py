@@ -6,7 +6,7 @@ from judge_house import PIN, House, sign_in
 from pi_controller.errors import MatError
 from pi_controller.table.settings import Settings
 from pi_controller.web import judge_api
-from pi_controller.web.signing.delays import FREE_AT_ALL
+from pi_controller.web.signing.throttle import FREE_AT_ALL
 
 PROXY, OTHER = "127.0.0.9", "127.0.0.8"
 

@@ -16,7 +16,7 @@ from phases import DAKOTA, NONCE, PHASES, SEAL
 from PIL import Image
 from played import play
 
-from pi_controller.referee.opening import UNBOUND, Bound, commitment
+from pi_controller.referee.commitment import UNBOUND, Bound, commitment
 from pi_controller.show.phrases import sentence
 from pi_controller.table.view import Hit, Opening
 from pi_controller.web.address import Pages

@@ -16,15 +16,15 @@ from PIL import Image
 from played import play
 
 from pi_controller.games import registry
+from pi_controller.referee.commitment import UNBOUND, Bound, check, commitment
 from pi_controller.referee.facts import Commit, Reveal, Shown, Void
-from pi_controller.referee.opening import UNBOUND, Bound, check, commitment
-from pi_controller.referee.telling import blank, tell
+from pi_controller.referee.reducer import apply, blank
 from pi_controller.table.view import Opening, view_of
 from pi_controller.web.address import Pages, addresses, base, blocks, picture
-from pi_controller.web.board import board
 from pi_controller.web.check_page import check_page
 from pi_controller.web.feed import Feed
 from pi_controller.web.page import page
+from pi_controller.web.page_content import board
 from pi_controller.web.public_pages import find_page
 from pi_controller.web.server import WebServer
 from pi_controller.web.strip import overlay, strip
@@ -225,7 +225,7 @@ def test_a_void_stays_told_until_the_hide_is_opened_or_over(name):
         (Void(6.0, "the judge set the table"), ("ef" * 32,)),
         (Shown(7.0), ()),
     ):
-        story = tell(game, story, fact)
+        story = apply(game, story, fact)
         assert view_of(game, story, 1).withdrawn == withdrawn, fact
     opening = view_of(game, story, 1).opening
     assert (opening.hash, opening.withdrawn) == ("12" * 32, (SEAL, "ab" * 32))

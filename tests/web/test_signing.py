@@ -13,13 +13,13 @@ from judge_house import PIN, cheap
 from pi_controller.cli import main
 from pi_controller.referee.judge import JudgeCall
 from pi_controller.web.judging import new_head
-from pi_controller.web.signing import delays
-from pi_controller.web.signing.delays import Delays, Rate, keys
-from pi_controller.web.signing.door import BusyError, Door, PinError
-from pi_controller.web.signing.people import FILE, People, PeopleError, StoreError, folded
+from pi_controller.web.signing import throttle
+from pi_controller.web.signing.authenticator import Authenticator, BusyError, PinError
 from pi_controller.web.signing.pins import Pins, is_pin, new_pin
 from pi_controller.web.signing.roles import ROLES, may
 from pi_controller.web.signing.sessions import ABSOLUTE_S, EACH, Sessions
+from pi_controller.web.signing.throttle import Rate, Throttle, keys
+from pi_controller.web.signing.users import FILE, StoreError, UserError, Users, folded
 
 ELSEWHERE = "10.0.0.66"
 
@@ -34,7 +34,7 @@ class Clock:
 
 @pytest.fixture
 def people(tmp_path):
-    with closing(People(tmp_path / FILE)) as people:
+    with closing(Users(tmp_path / FILE)) as people:
         yield people
 
 
@@ -45,10 +45,10 @@ class Office:
         self.clock, self.people, self.pins = Clock(), people, cheap()
         self.ann = people.add("Ann", "head", self.pins.hash(PIN))
         self.sessions = Sessions(people)
-        self.door = Door(people, self.sessions, self.pins, self.clock)
+        self.authenticator = Authenticator(people, self.sessions, self.pins, self.clock)
 
     def come(self, pin=PIN, address="10.0.0.7", device=None, name="Ann"):
-        return asyncio.run(self.door.sign_in(name, pin, address, device))
+        return asyncio.run(self.authenticator.sign_in(name, pin, address, device))
 
 
 @pytest.fixture
@@ -104,25 +104,25 @@ def test_names_are_compared_as_people_read_them(people):
     people.add("Žofie ", "judge", "x")
     assert people.named(" žofie")[0].name == "Žofie"
     assert folded("ＡＮＮ") == folded("ann")
-    with pytest.raises(PeopleError, match="already"):
+    with pytest.raises(UserError, match="already"):
         people.add("ŽOFIE", "judge", "x")
 
 
 @pytest.mark.parametrize("name", ["", " ", "a\nb", "x" * 41, "a\u202eb"])
 def test_what_is_no_name(people, name):
-    with pytest.raises(PeopleError):
+    with pytest.raises(UserError):
         people.add(name, "judge", "x")
 
 
 def test_the_last_head_judge_stays(office, people):
-    with pytest.raises(PeopleError, match="role"):
+    with pytest.raises(UserError, match="role"):
         people.add("Bo", "king", "x")
-    with pytest.raises(PeopleError, match="only head"):
+    with pytest.raises(UserError, match="only head"):
         people.remove(office.ann.id)
     bo = people.add("Bo", "head", "x")
     people.remove(office.ann.id)
     assert people.everybody() == [bo]
-    with pytest.raises(PeopleError, match="no such"):
+    with pytest.raises(UserError, match="no such"):
         people.remove(office.ann.id)
     assert people.add("Ann", "judge", "x").id not in (office.ann.id, bo.id)
 
@@ -133,7 +133,7 @@ def test_a_file_that_is_none(tmp_path):
         db.execute("CREATE TABLE other(x)")
     for name in ("a", "b", "missing/c"):
         with pytest.raises(StoreError):
-            People(tmp_path / name)
+            Users(tmp_path / name)
 
 
 def test_a_few_mistakes_cost_nothing_then_the_wait_doubles(office):
@@ -141,7 +141,7 @@ def test_a_few_mistakes_cost_nothing_then_the_wait_doubles(office):
     assert [wrong(office, 1)] == [1]
     waits = []
     for _ in range(12):
-        office.clock.t += delays.MOST_S
+        office.clock.t += throttle.MOST_S
         waits.append(wrong(office, 1))
     assert waits == [2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900]
 
@@ -158,7 +158,7 @@ def test_in_the_wait_nothing_is_looked_at(office):
 
 
 def test_who_tries_other_names_waits_as_well(office):
-    for n in range(delays.FREE_AT_ALL):
+    for n in range(throttle.FREE_AT_ALL):
         office.clock.t += 1  # else all together are too many
         with pytest.raises(PinError):
             office.come(name=f"nobody {n}")
@@ -227,12 +227,12 @@ def test_a_known_device_is_known_for_its_person_only(office):
 
 def test_tries_at_the_same_moment_are_not_all_the_first(office):
     async def rush():
-        tries = (office.door.sign_in("Ann", f"{n:06}", ELSEWHERE, None) for n in range(30))
+        tries = (office.authenticator.sign_in("Ann", f"{n:06}", ELSEWHERE, None) for n in range(30))
         return await asyncio.gather(*tries, return_exceptions=True)
 
     before = office.pins.hashed
     assert all(isinstance(one, PinError) for one in asyncio.run(rush()))
-    assert office.pins.hashed - before <= delays.FREE
+    assert office.pins.hashed - before <= throttle.FREE
 
 
 def test_one_hash_at_a_time(office):
@@ -252,7 +252,7 @@ def test_one_hash_at_a_time(office):
     office.pins.right = watched
 
     async def rush():
-        tries = (office.door.sign_in("Ann", PIN, f"10.1.0.{n}", None) for n in range(8))
+        tries = (office.authenticator.sign_in("Ann", PIN, f"10.1.0.{n}", None) for n in range(8))
         return await asyncio.gather(*tries)
 
     assert len(asyncio.run(rush())) == 8
@@ -280,23 +280,23 @@ def test_places():
 
 
 def test_counts_are_bounded_and_forgotten():
-    counts = Delays(kept=100)
+    counts = Throttle(kept=100)
     for n in range(1000):
         counts.charge(keys(f"name {n}", ELSEWHERE), 0.0)
     assert len(counts._counts) <= 100
     assert counts.wait(keys("new", ELSEWHERE), 1.0) > 0
-    assert counts.wait(keys("new", ELSEWHERE), 1.0 + delays.FORGET_S) == 0
+    assert counts.wait(keys("new", ELSEWHERE), 1.0 + throttle.FORGET_S) == 0
 
 
 def test_who_does_not_wait_for_their_turn_is_not_among_the_others():
-    counts, rash, calm = Delays(), keys("ann", ELSEWHERE), keys("ann", "10.0.0.7")
+    counts, rash, calm = Throttle(), keys("ann", ELSEWHERE), keys("ann", "10.0.0.7")
     for under, back in ((rash, 0.9), (calm, 1.0)):
         counts.turned_away(under, 0.0, 1.0)
         assert counts.clean(under, 0.5)
         counts.turned_away(under, back, 1.0)
     assert (counts.clean(rash, 1.0), counts.clean(calm, 1.0)) == (False, True)
     assert counts.wait(rash, 1.0) == 0, "no PIN was wrong"
-    assert counts.clean(rash, 1.0 + delays.RASH_S)
+    assert counts.clean(rash, 1.0 + throttle.RASH_S)
 
 
 def test_a_rate():
@@ -358,7 +358,7 @@ def test_a_new_head_from_the_shell(people):
     assert len(people.everybody()) == 1
     assert not cheap().right(people.named(name)[1], first)
     people.add("Jo", "judge", "x")
-    with pytest.raises(PeopleError, match="is a judge"):
+    with pytest.raises(UserError, match="is a judge"):
         new_head(people, cheap(), "Jo")
 
 
@@ -373,7 +373,7 @@ def test_the_verb(tmp_path, capsys):
     assert judges("list") == "nobody\n"
     pin = re.search(r"Head judge: (\d{6}) ", judges("new-head"))[1]
     judges("add", "Jo", "judge")
-    with closing(People(tmp_path / FILE)) as people:
+    with closing(Users(tmp_path / FILE)) as people:
         assert Pins().right(people.named("head judge")[1], pin)
     assert judges("list") == "Head judge: head\nJo: judge\n"
     assert re.search(r"Jo: \d{6} ", judges("new-pin", "jo"))

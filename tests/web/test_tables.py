@@ -13,9 +13,9 @@ from played import NAMES, SETTINGS, play, views
 import pi_controller.web
 from pi_controller.show.sheet_phrases import GAMES
 from pi_controller.table.view import Opening
-from pi_controller.web.board import board
 from pi_controller.web.feed import Feed
 from pi_controller.web.page import page, template
+from pi_controller.web.page_content import board
 from pi_controller.web.sse import BLOCK, event
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}

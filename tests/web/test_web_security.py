@@ -12,7 +12,7 @@ from test_server import Stream
 
 from pi_controller.referee.facts import Called
 from pi_controller.web import judge_api
-from pi_controller.web.guard import CSP, HEADERS
+from pi_controller.web.middleware import CSP, HEADERS
 
 TOSS = {"do": "toss", "winner": "A"}
 POSTS = {

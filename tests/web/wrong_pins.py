@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from judge_house import PIN, ROLES, House, say, sign_in
 
-from pi_controller.web.signing.delays import KEPT
 from pi_controller.web.signing.pins import Pins
+from pi_controller.web.signing.throttle import KEPT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -105,7 +105,7 @@ def rush(house: House, pins: int, addresses: int) -> Rush:
         comes.join()
         took = time.perf_counter() - began
         looked_at = house.pins.hashed - before - len(known) - len(new)
-    counts = len(house.judges.door._delays._counts)
+    counts = len(house.judges.authenticator._delays._counts)
     return Rush(answers, looked_at, took, commands, known, new, counts, kib() - memory)
 
 

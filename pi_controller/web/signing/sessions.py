@@ -10,10 +10,10 @@ import secrets
 import threading
 from typing import TYPE_CHECKING, NamedTuple
 
-from pi_controller.web.signing.people import Person, hashed
+from pi_controller.web.signing.users import User, hashed
 
 if TYPE_CHECKING:
-    from pi_controller.web.signing.people import People
+    from pi_controller.web.signing.users import Users
 
 IDLE_S = 1800.0
 ABSOLUTE_S = 12 * 3600.0
@@ -28,7 +28,7 @@ class Session(NamedTuple):
     """Somebody signed in. `id` tells sessions apart and opens nothing; times are seconds of the table's clock."""
 
     id: str
-    person: Person
+    person: User
     began: float
     seen: float
 
@@ -36,13 +36,13 @@ class Session(NamedTuple):
 class Sessions:
     """The sessions of `people`; may be used from any thread. `idle_s` without a touch ends one."""
 
-    def __init__(self, people: People, idle_s: float = IDLE_S) -> None:
+    def __init__(self, people: Users, idle_s: float = IDLE_S) -> None:
         self._people = people
         self._idle_s = idle_s
         self._seen: dict[str, float] = {}
         self._lock = threading.Lock()
 
-    def begin(self, person: Person, now: float) -> str:
+    def begin(self, person: User, now: float) -> str:
         """Return the cookie of a new session."""
         token = secrets.token_urlsafe(32)
         with self._people.db() as db:
@@ -83,7 +83,7 @@ class Sessions:
             if now - written > _WRITTEN_S:
                 with self._people.db() as db:
                     db.execute("UPDATE sessions SET seen = ? WHERE hash = ?", (now, key))
-        return Session(key[:12], Person._make(row[:3]), began, seen)
+        return Session(key[:12], User._make(row[:3]), began, seen)
 
     def end(self, token: str) -> None:
         """End the session of the cookie."""
@@ -101,7 +101,7 @@ class Sessions:
             ).fetchall()
         with self._lock:
             found = [
-                Session(key[:12], Person(*who), began, max(seen, self._seen.get(key, seen)))
+                Session(key[:12], User(*who), began, max(seen, self._seen.get(key, seen)))
                 for key, *who, began, seen in rows
             ]
         return [one for one in found if now - one.began <= ABSOLUTE_S and now - one.seen <= self._idle_s]

@@ -13,15 +13,15 @@ from pi_controller.arguments import Parser
 from pi_controller.errors import UsageError
 from pi_controller.table.settings import Settings, load
 from pi_controller.web.judging import HEAD, new_head, people_of
-from pi_controller.web.signing.people import People, PeopleError
 from pi_controller.web.signing.pins import Pins, new_pin
 from pi_controller.web.signing.roles import ROLES
 from pi_controller.web.signing.sessions import Sessions
+from pi_controller.web.signing.users import UserError, Users
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_controller.web.signing.people import Person
+    from pi_controller.web.signing.users import User
 
 _DOES = {
     "list": "who may sign in",
@@ -43,7 +43,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("role", nargs="?", metavar="ROLE", help=" or ".join(ROLES))
     args = parser.parse_args(argv)
     settings = load(Path(args.settings)) if args.settings else Settings()
-    with closing(People(people_of(settings))) as people:
+    with closing(Users(people_of(settings))) as people:
         for line in _done(people, args.does, args.name, args.role):
             print(line)
     if not settings.web.judges:
@@ -51,7 +51,7 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def _done(people: People, does: str, name: str | None, role: str | None) -> list[str]:
+def _done(people: Users, does: str, name: str | None, role: str | None) -> list[str]:
     if does == "list":
         return [f"{one.name}: {one.role}" for one in people.everybody()] or ["nobody"]
     if does == "new-head":
@@ -73,10 +73,10 @@ def _done(people: People, does: str, name: str | None, role: str | None) -> list
     return [f"{person.name} is removed"]
 
 
-def _named(people: People, name: str) -> Person:
+def _named(people: Users, name: str) -> User:
     found = people.named(name)
     if found is None:
-        raise PeopleError(f"nobody is called {name}", "'moccasin-mat judges list' names everybody")
+        raise UserError(f"nobody is called {name}", "'moccasin-mat judges list' names everybody")
     return found[0]
 
 

@@ -67,12 +67,12 @@ function console_() {
   async function press(/** @type {any} */ call, /** @type {HTMLElement} */ from) {
     const game = ["action", "answer", "hidden", "hide_again"].includes(call.judge);
     if (!asked(from, true, game)) return;
-    const [seen, before] = [state.view.stand, state.log.at(-1)?.seq ?? 0];
+    const [seen, before] = [state.view.revision, state.log.at(-1)?.seq ?? 0];
     from.dataset.busy = "yes";
     announce(words.sending);
     const outcome = await sender.send(call, seen);
     catching = true;
-    if ((outcome?.stand ?? 0) > state.view.stand) await fresh(); // else the next touch would be for the old picture
+    if ((outcome?.revision ?? 0) > state.view.revision) await fresh(); // else the next touch would be for the old picture
     catching = false;
     delete from.dataset.busy;
     if (!outcome) return;
@@ -105,7 +105,7 @@ function console_() {
 
   /** Show a picture of the table. */
   function show(/** @type {any} */ now) {
-    if (state && state.view.stand !== now.view.stand) {
+    if (state && state.view.revision !== now.view.revision) {
       const turned = JSON.stringify(state.view.sheet) !== JSON.stringify(now.view.sheet) && now.view.owed !== "second";
       inert = performance.now() + INERT_MS;
       settled = turned ? performance.now() + settle : 0;
@@ -116,7 +116,7 @@ function console_() {
       panel.forget();
     }
     [state, received] = [now, performance.now()];
-    set(document.body, "data-stand", String(now.view.stand));
+    set(document.body, "data-revision", String(now.view.revision));
     const texts = { ...now.board.texts };
     for (const element of document.querySelectorAll("[data-text]")) {
       say(element, texts[element.getAttribute("data-text") ?? ""] ?? "");

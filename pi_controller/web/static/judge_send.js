@@ -13,7 +13,7 @@ function fresh() {
 
 /**
  * @typedef {{ code: string, what: string, todo: string, wait_s?: number }} Refusal
- * @typedef {{ ok: boolean, status: number, stand?: number, error?: Refusal, gone?: boolean }} Outcome
+ * @typedef {{ ok: boolean, status: number, revision?: number, error?: Refusal, gone?: boolean }} Outcome
  */
 
 /** Sends one command at a time. `changed` is called whenever `late` or `busy` may have. */
@@ -65,7 +65,7 @@ export class Sender {
       });
       const told = await answer.json();
       if (!answer.ok && LATER.has(told.error.code)) return null;
-      return /** @type {Outcome} */ ({ ok: answer.ok, status: answer.status, stand: told.stand, error: told.error });
+      return /** @type {Outcome} */ ({ ok: answer.ok, status: answer.status, revision: told.revision, error: told.error });
     } catch {
       return null;
     }

@@ -1,0 +1,140 @@
+"""The detectors of a mat under calibration, with the raw readings that they leave out of their events."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pi_controller.link.messages import Field, Gap, Health, LinkDown, LinkUp, Message, Piezo, Touch
+from pi_controller.mat.beads import BeadTracker
+from pi_controller.mat.hands import HandDetector
+from pi_controller.mat.strikes import StrikeDetector
+from pi_controller.pinmap import pinmap
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from pi_controller.mat.events import MatEvent
+    from pi_controller.mat.strikes import StrikeSettings
+
+    Array = NDArray[np.float64]
+
+KEEP_S = 0.5
+"""How long the peaks of the pads are kept."""
+AVERAGED = 5
+"""Scans of the magnetometers that are averaged: what the tracker waits for before it calls the field at rest."""
+
+
+class Running:
+    """Mean and rms about it of readings of `shape`, value by value; readings that are not there are left out."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self._n = np.zeros(shape)
+        self._sum = np.zeros(shape)
+        self._squares = np.zeros(shape)
+        self._first: Array | None = None
+
+    def add(self, readings: Array, there: NDArray[np.bool_] | None = None) -> None:
+        """Take readings in, of `shape` or with one more axis before it."""
+        rows = readings.reshape(-1, *self._n.shape)
+        first = self._first
+        if first is None:
+            first = self._first = rows[0].copy()  # keeps the squares small
+        off = rows - first
+        if there is not None:
+            off = off * there
+        self._n += len(rows) if there is None else there * len(rows)
+        self._sum += off.sum(axis=0)
+        self._squares += (off * off).sum(axis=0)
+
+    @property
+    def mean(self) -> Array:
+        """The means."""
+        return (0.0 if self._first is None else self._first) + self._sum / np.maximum(self._n, 1.0)
+
+    @property
+    def rms(self) -> Array:
+        """How far readings lie off their mean, one sigma."""
+        n = np.maximum(self._n, 1.0)
+        return np.sqrt(np.maximum(self._squares / n - (self._sum / n) ** 2, 0.0))
+
+
+class Detectors:
+    """Feeds the detectors and keeps what the steps look at. `strikes` are the strike detector's settings."""
+
+    def __init__(self, strikes: StrikeSettings) -> None:
+        maps = pinmap()
+        self.settings = strikes
+        self.hands = HandDetector(maps.pads.count, len(maps.touch.strips))
+        self.beads = BeadTracker(most=2)
+        self.strikes: StrikeDetector | None = None
+        self.scans = deque[Field](maxlen=AVERAGED)
+        self.counts: Array | None = None
+        """The last scan of the touch strips (pads, strips)."""
+        self.full_scale = 2048
+        self.health: Health | None = None
+        self.strip_pads, self.strip_count = maps.pads.count, len(maps.touch.strips)
+        self._peaks = deque[tuple[float, float, "Array"]]()
+        self._middle = np.zeros(maps.pads.count)
+
+    def feed(self, message: Message) -> list[MatEvent]:
+        """Take one message; return what happened on the mat with it."""
+        match message:
+            case Piezo():
+                return [*self._piezo(message)]
+            case Touch():
+                self.counts = message.counts.astype(np.float64)
+                return [*self.hands.feed(message)]
+            case Field():
+                self.scans.append(message)
+                return [*self.beads.feed(message)]
+            case Gap() | LinkDown():
+                if self.strikes is not None:
+                    self.strikes.gap()
+            case LinkUp():
+                self.hands.reset()
+                self.beads.sense_again()
+            case Health():
+                self.health = message
+        return []
+
+    def _piezo(self, piezo: Piezo) -> list[MatEvent]:
+        if self.strikes is None:
+            self.full_scale = piezo.full_scale
+            self._middle = piezo.samples.mean(axis=0)
+            self.strikes = StrikeDetector(piezo.rate, piezo.samples.shape[1], piezo.full_scale, self.settings)
+        end = piezo.t + len(piezo.samples) / piezo.rate
+        self._middle += min((end - piezo.t) / 2.0, 1.0) * (piezo.samples.mean(axis=0) - self._middle)
+        self._peaks.append((piezo.t, end, np.abs(piezo.samples - self._middle).max(axis=0)))
+        while self._peaks[0][1] < end - KEEP_S:
+            self._peaks.popleft()
+        return [*self.strikes.feed(piezo)]
+
+    def peak_dbfs(self, pad: int, since: float) -> float:
+        """Return the highest that `pad` (1 first) has been since time `since`, dB under the rail."""
+        peak = max((float(peaks[pad - 1]) for _, end, peaks in self._peaks if end >= since), default=0.0)
+        return 20.0 * float(np.log10(max(peak, 0.5) / self.full_scale))
+
+    def field(self) -> tuple[Array, NDArray[np.bool_]]:
+        """Return the mean (sensors, 3) of the last scans, microtesla, and which sensors were there in all of them."""
+        ok = np.logical_and.reduce([scan.ok for scan in self.scans])
+        return np.where(ok[:, None], np.mean([scan.ut for scan in self.scans], axis=0), 0.0), ok
+
+    def strip_name(self, pad: int, strip: int) -> str:
+        """Return what to call a strip (pad 1 first, strip 0 first)."""
+        return f"the {pinmap().touch.strips[strip]} strip of pad {pad}"
+
+
+def magnetometer_name(number: int) -> str:
+    """Return what to call a magnetometer (0 first, in wire order): its number, its pad and where it sits there.
+
+    Left and right are as the hider sees them.
+    """
+    offsets = pinmap().magnetometers.offsets_mm
+    pad, place = divmod(number, len(offsets))
+    x, y = offsets[place]
+    side = "left" if x < 0 else "right" if x > 0 else "middle"
+    depth = "hider" if y < 0 else "hitter" if y > 0 else "middle"
+    return f"magnetometer {number + 1} (pad {pad + 1}, {depth} {side})"

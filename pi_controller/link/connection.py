@@ -1,0 +1,86 @@
+"""A board listened to: its port opened and looked for again, its link, and why there is no board.
+
+`BoardConnection.step(t)` is all there is: it never reads a clock and never sleeps. The daemon listens with it, and so
+does whoever looks at a mat without a game.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from pi_controller.errors import PortError
+from pi_controller.link.coalesce import coalesce
+from pi_controller.link.messages import LinkDown
+from pi_controller.link.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_controller.drivers.ports import Port
+    from pi_controller.link.messages import Message
+
+AGAIN_S = 1.0
+"""How often a missing board is looked for."""
+
+
+class BoardConnection:
+    """Listens to what `open_port` opens; that raises `PortError` while there is no board."""
+
+    def __init__(self, open_port: Callable[[], Port]) -> None:
+        self.port: Port | None = None
+        self.session = Session(self._send)
+        self.sent = 0
+        """Bytes sent to the board so far."""
+        self.missing: PortError | None = None
+        """Why the port cannot be opened, or was lost; None while it is open."""
+        self.why = ""
+        """Why there is no link, in one line that names no port's path; empty while there is one."""
+        self._open_port = open_port
+        self._look_at = float("-inf")
+
+    def step(self, t: float, at_least: int = 0) -> list[Message]:
+        """Take in what waits (in lock step, `at_least` bytes), let time pass to `t`; return what came, joined.
+
+        A board that cannot be reached is told of once as `LinkDown`, and again when there is another reason.
+        """
+        messages: list[Message] = []
+        try:
+            if self.port is None:
+                if t < self._look_at:
+                    return []
+                self._look_at = t + AGAIN_S
+                self.port = self._open_port()
+                self.missing = None
+                self.session.start(t)
+            messages += self.session.feed(self.port.read(at_least), t)
+            messages += self.session.tick(t)
+        except PortError as error:
+            messages += self._lost(t, error)
+        for message in messages:
+            if isinstance(message, LinkDown):
+                self.why = message.why
+        if self.session.up:
+            self.why = ""
+        return coalesce(messages)
+
+    def close(self) -> None:
+        """Say goodbye to the board and give the port back. Closing twice is fine."""
+        if self.port is not None:
+            with suppress(PortError):  # it may be gone already, which is what a goodbye is for
+                self.session.close()
+            self.port.close()
+            self.port = None
+
+    def _lost(self, t: float, error: PortError) -> list[Message]:
+        if self.port is not None:
+            self.port.close()
+            self.port = None
+        self.missing = error
+        messages = self.session.lost(t, error.public)
+        return messages if messages or error.public == self.why else [LinkDown(t, error.public)]
+
+    def _send(self, data: bytes) -> None:
+        if self.port is not None:
+            self.port.write(data)
+            self.sent += len(data)

@@ -1,0 +1,170 @@
+"""Keeps what the pads felt around each strike that was due: looks on at the daemon, fills the `Review`."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pi_controller.link.messages import Gap, LinkDown, LinkUp, Piezo
+from pi_controller.mat.events import Strike
+from pi_controller.mat.turned import pad_from_afar
+from pi_controller.table.review import BESIDE_S, Review, ReviewError, Stroke
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pi_controller.link.messages import Message
+    from pi_controller.mat.events import Button, MatEvent
+    from pi_controller.mat.strikes import StrikeSettings
+    from pi_controller.table.table import Table
+
+log = logging.getLogger(__name__)
+
+RING_S = 3 * BESIDE_S
+"""How much is remembered, s: more than lies before a strike when it is known."""
+
+
+@dataclass
+class _Waiting:
+    strike: Strike
+    hide: int
+    turned: bool
+
+
+class Around:
+    """An observer of the daemon (`daemon.Observer`). Strikes are kept with the `strikes` settings.
+
+    `review` opens what they are kept in, and again for each game that the table goes on with. Raises what it raises.
+    """
+
+    def __init__(self, review: Callable[[], Review], strikes: StrikeSettings) -> None:
+        self._open = review
+        self._review: Review | None = review()
+        self._settings = strikes
+        self._game: int | None = None
+        self._ring: deque[Piezo] = deque()
+        self._waiting: list[_Waiting] = []
+        self._hide, self._turned = 0, False
+        self._done: list[Stroke] = []
+
+    def on_messages(self, t: float, messages: Sequence[Message], armed: bool) -> None:  # noqa: ARG002
+        """Remember the samples."""
+        for message in messages:
+            match message:
+                case Piezo():
+                    self._remember(message)
+                case Gap() | LinkUp() | LinkDown():
+                    self._cut()
+                case _:
+                    pass
+
+    def on_events(self, events: Sequence[MatEvent], armed: bool) -> None:  # noqa: ARG002
+        """Note the strikes: they are told only while one is due."""
+        self._waiting += [_Waiting(event, self._hide, self._turned) for event in events if isinstance(event, Strike)]
+
+    def on_press(self, t: float, press: Button) -> None:
+        """A button shakes nothing."""
+
+    def on_step(self, t: float, table: Table, armed: bool) -> None:  # noqa: ARG002
+        """Keep the strikes of which everything is there; those of the next game apart from those of the last."""
+        if self._game not in (None, table.story.revision_from):
+            self._next_game()
+        self._game = table.story.revision_from
+        self._hide, self._turned = table.story.hide, table.mirrored and table.seats == "turn"
+        end = _end(self._ring[-1]) if self._ring else float("inf")
+        ready = [one for one in self._waiting if one.strike.t + BESIDE_S <= end]
+        self._waiting = [one for one in self._waiting if one.strike.t + BESIDE_S > end]
+        self._finish(ready)
+        self._keep()
+
+    def close(self) -> None:
+        """Keep what there is of the last strikes; close the file."""
+        self._cut()
+        self._keep()
+        if self._review is not None:
+            self._review.close()
+            self._review = None
+
+    def _next_game(self) -> None:
+        self._cut()
+        self._keep()
+        if self._review is None:
+            return
+        self._review.close()
+        self._review = None
+        try:
+            self._review = self._open()
+        except ReviewError as error:
+            log.warning("the hits are kept no longer: %s", error.what)
+
+    def _remember(self, piezo: Piezo) -> None:
+        if self._ring:
+            last = self._ring[-1]
+            like = (last.rate, last.samples.shape[1], last.full_scale)
+            if piezo.index != last.index + len(last.samples) or like != (
+                piezo.rate,
+                piezo.samples.shape[1],
+                piezo.full_scale,
+            ):
+                self._cut()
+        self._ring.append(piezo)
+        # what a strike still waits for is not let go
+        oldest = min([one.strike.t for one in self._waiting], default=piezo.t) - RING_S
+        while len(self._ring) > 1 and _end(self._ring[0]) < oldest:
+            self._ring.popleft()
+
+    def _cut(self) -> None:
+        """Samples are missing from here: what waits gets what there is."""
+        self._finish(self._waiting)
+        self._waiting = []
+        self._ring.clear()
+
+    def _finish(self, ready: Sequence[_Waiting]) -> None:
+        if not ready or not self._ring:
+            return
+        blocks = list(self._ring)
+        samples = np.concatenate([block.samples for block in blocks])
+        # the clocks of board and host are fitted anew all the time: the last block's time is the best one
+        rate, last = blocks[-1].rate, blocks[-1]
+        start = last.t - (len(samples) - len(last.samples)) / rate
+        for one in ready:
+            first, until = (round((one.strike.t + beside - start) * rate) for beside in (-BESIDE_S, BESIDE_S))
+            first, until = max(0, first), min(len(samples), until)
+            if first >= until:
+                continue
+            pads, cut = one.strike.pads, samples[first:until]
+            if one.turned:  # the judge looks at it from the hiders' side
+                pads, cut = tuple(map(pad_from_afar, pads)), cut[:, ::-1]
+            self._done.append(
+                Stroke(
+                    hide=one.hide,
+                    t=one.strike.t,
+                    start=start + first / rate,
+                    rate=rate,
+                    full_scale=last.full_scale,
+                    pads=pads,
+                    margin_db=one.strike.margin_db,
+                    sure=one.strike.sure,
+                    strikes=self._settings,
+                    samples=cut,
+                )
+            )
+
+    def _keep(self) -> None:
+        done, self._done = self._done, []
+        if self._review is None or not done:
+            return
+        try:
+            self._review.add(done)
+        except ReviewError as error:  # the game does not wait for its pictures
+            log.warning("the hits are kept no longer: %s", error.what)
+            self._review.close()
+            self._review = None
+
+
+def _end(piezo: Piezo) -> float:
+    return piezo.t + len(piezo.samples) / piezo.rate

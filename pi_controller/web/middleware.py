@@ -1,0 +1,85 @@
+"""The gate before the pages: who may ask (Host), how (POST only where it is taken), and every answer's headers."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from typing import TYPE_CHECKING
+
+from starlette.responses import PlainTextResponse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+)
+HEADERS = (
+    (b"content-security-policy", CSP.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cache-control", b"no-store"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+"""On every answer."""
+
+
+MOST_PATH = 256
+"""Characters of a path: none that is served is longer."""
+
+
+_HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\[\]:]+))(?::[0-9]{1,5})?")
+
+
+def host_of(header: str) -> str:
+    """Return the name or address in a Host header without its port, lower case; nothing where it is no host."""
+    found = _HOST.fullmatch(header.strip().lower())
+    return (found[1] or found[2]).removesuffix(".") if found else ""
+
+
+class RequestFilter:
+    """ASGI middleware. Names but `localhost`, addresses and those given are refused: that stops DNS rebinding.
+
+    `posts` are the paths that take a POST; what comes with it is looked at by `posting`.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Iterable[str] = (), posts: Iterable[str] = ()) -> None:
+        self._app = app
+        self._posts = frozenset(posts)
+        self._names = {"localhost", *(name.lower().removesuffix(".") for name in hosts)}
+
+    def _known(self, header: str) -> bool:
+        host = host_of(header)
+        if host in self._names:
+            return True
+        try:
+            ipaddress.ip_address(host)
+        except ValueError:
+            return False
+        return True
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer 400, 404 or 405, or pass the request on; add the headers to whatever is answered."""
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", ()), *HEADERS]}
+            await send(message)
+
+        hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+        path, methods = scope["path"], "GET, HEAD, POST" if scope["path"] in self._posts else "GET, HEAD"
+        if len(hosts) != 1 or not self._known(hosts[0]):
+            answer: ASGIApp = PlainTextResponse("This name is not served here.\n", 400)
+        elif len(path) > MOST_PATH or not path.isprintable():  # the router takes a line end for the path's end
+            answer = PlainTextResponse("There is nothing here.\n", 404)
+        elif scope["method"] not in methods.split(", "):
+            answer = PlainTextResponse(f"Only {methods}.\n", 405, {"allow": methods})
+        else:
+            answer = self._app
+        return await answer(scope, receive, send_with_headers)

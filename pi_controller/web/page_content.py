@@ -1,0 +1,280 @@
+"""The page's content: a view as texts, marks and counts under the keys the page uses.
+
+The server fills the page from it and the script in the browser patches the page from it, so both show the same with
+one set of keys: `texts` (what an element says), `marks` (how it is styled) and `counts` (sticks: lit, of how many).
+A game that is told by its score sheet has another page, `layout`, with fewer keys and its `table` in one piece of HTML.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+import msgspec
+
+from pi_controller.games.base import other
+from pi_controller.pinmap import pinmap
+from pi_controller.show import chances_bar, phrases
+from pi_controller.show.i18n import catalogue
+from pi_controller.show.names import player_name, team_name
+from pi_controller.show.sheet_phrases import has_sheet
+from pi_controller.show.words import credit, game_name, sounds_by, word
+from pi_controller.web.tables import TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_controller.show.chances_bar import ShownChances
+    from pi_controller.table.view import View
+
+CALLS = 3
+"""How many words called at once the page has room for."""
+_LIVE_LABELS = {"label_points", "label_middle", "label_mat", "label_seal"}
+
+
+class Board(msgspec.Struct, frozen=True):
+    """What the page shows."""
+
+    texts: dict[str, str]
+    marks: dict[str, str]
+    counts: dict[str, tuple[int, int]]
+    layout: str = "live"
+    table: str = ""
+
+
+def board(view: View, language: str = "en", chances: ShownChances | None = None) -> Board:
+    """Return the page's content for `view` in `language`, with the `chances` of winning where they are given."""
+    text, note = catalogue(language).gettext, phrases.notice(view, language)
+    if has_sheet(view):
+        return _sheet_board(view, language, chances)
+    texts = _labels(text)
+    marks = {
+        "phase": view.phase,
+        "link": "up" if view.link else "down",
+        "note": "yes" if note else "",
+    }
+    texts |= {
+        "heading": game_name(view.game, language),
+        "credit": credit(view.game, language),
+        "hide_line": text("Hide {n}").format(n=view.hide) if view.hide else text("Before the first hide"),
+        "goal_line": text("First to {points}").format(points=view.points),
+        "sentence": phrases.sentence(view, language),
+        "note": note,
+        "link": _link(view, language, text("No mat: the judge enters the hits")),
+    }
+    turn_worth = "" if view.question else phrases.turn_worth(view, language)
+    texts["turn_worth"], marks["turn_worth"] = turn_worth, "yes" if turn_worth else ""
+    _outcome(view, texts, marks, language)
+    _standing(view, texts, marks, language)
+    _teams(view, texts, marks, text)
+    _question(view, texts, marks, language)
+    _calls(view, texts, marks, language)
+    _mat(view, texts, marks, language)
+    _seal(view, texts, marks, language)
+    lights = pinmap().lights
+    slots = min(lights.short, max(view.points, *(view.short.get(team, 0) for team in "AB")))
+    counts = {
+        "long_a": (view.long.get("A", 0), lights.a),
+        "long_b": (view.long.get("B", 0), lights.b),
+        "middle": (view.middle, lights.middle),
+        "short_a": (view.short.get("A", 0), slots),
+        "short_b": (view.short.get("B", 0), slots),
+    }
+    told = {key: (max(0, min(n, of)), of) for key, (n, of) in counts.items()}
+    return Board(texts, marks, told | _chances(view, chances, texts, marks, language))
+
+
+def _sheet_board(view: View, language: str, chances: ShownChances | None) -> Board:
+    text, note = catalogue(language).gettext, phrases.notice(view, language)
+    told = view.question is not None or "value" in view.sheet  # the table itself shows what the last throw was worth
+    turn_worth = "" if told else phrases.turn_worth(view, language)
+    sentence = phrases.sentence(view, language)
+    texts = {
+        **{key: said for key, said in _labels(text).items() if key not in _LIVE_LABELS},
+        "heading": game_name(view.game, language),
+        "credit": credit(view.game, language),
+        "title": game_name(view.game, language),
+        "sentence": sentence,
+        "score": "",
+        "note": note,
+        "turn_worth": turn_worth,
+        "link": _link(view, language, text("The judge keeps the score")),
+        "label_seal": text("Sealed place of the marked ball") if view.game == "ojibwe" else text("Sealed bones"),
+    }
+    marks = {
+        "phase": view.phase,
+        "link": "up" if view.link else "",
+        "note": "yes" if note else "",
+        "turn_worth": "yes" if turn_worth else "",
+    }
+    _outcome(view, texts, marks, language)
+    _standing(view, texts, marks, language)
+    _seal(view, texts, marks, language)
+    _question(view, texts, marks, language)
+    _calls(view, texts, marks, language)
+    counts = _chances(view, chances, texts, marks, language)
+    return Board(texts, marks, counts, "sheet", TABLES[view.game](view, language))
+
+
+def _labels(text: Callable[[str], str]) -> dict[str, str]:
+    return {
+        "label_points": text("points"),
+        "label_middle": text("In the middle"),
+        "label_mat": text("The four pads, as the hider sees them"),
+        "label_called": text("Last called"),
+        "label_judge": text("A question for the judge"),
+        "label_seal": text("Sealed place of the bead"),
+        "label_ends": text("Time left"),
+        "label_nonce": text("Nonce"),
+        "label_check": text("Check a seal"),
+        "label_live": text("Live"),
+        "label_stale": text("Not live"),
+        "label_held": text("Held by you"),
+        "label_hold": text("Hold this picture"),
+        "label_go": text("Show it live"),
+        "label_as_of": text("as of"),
+    }
+
+
+def _outcome(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
+    """Tell what came last and of which moment it is, for those who hear the page: said once for each moment."""
+    texts["outcome"] = phrases.outcome(view, language)
+    moment = msgspec.json.encode((view.hide, view.hits, view.opened, view.foul, view.calls, view.sheet))
+    marks["moment"] = f"{crc32(moment):08x}"
+
+
+def _standing(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
+    """Tell how the table stands, and until when what may be done in time; the times are on the table's clock."""
+    said = phrases.standing(view, language)
+    texts["standing"], marks["standing"] = said, "yes" if said else ""
+    texts["label_limit"] = phrases.limit_label(view, language)
+    asked = view.question
+    times = {
+        "ends": (view.ends, view.ends_stood),
+        "limit": (phrases.until(view), view.stood),
+        "unasked": (asked.until if asked else None, view.paused),
+    }
+    for key, (end, stood) in times.items():
+        marks[key] = "" if end is None else f"{end:.2f}"
+        marks[f"{key}_stood"] = "" if stood is None else f"{stood:.2f}"
+
+
+def _teams(view: View, texts: dict[str, str], marks: dict[str, str], text: Callable[[str], str]) -> None:
+    hitter = other("A" if view.hider == "A" else "B") if view.hider else None
+    playing = view.phase not in {"toss", "over"}
+    score: list[str] = []
+    for team in ("A", "B"):
+        key = team.lower()
+        role, said = "", ""
+        if view.phase == "over" and view.winner == team:
+            role, said = "won", text("wins")
+        elif playing and view.hider == team:
+            role, said = "hides", text("hides")
+        elif playing and hitter == team:
+            role, said = "hits", text("hits")
+        if role == "hits" and view.phase == "hit" and view.owed:
+            said = text("first hit") if view.owed == "first" else text("second hit")
+        points, name = view.short.get(team, 0), team_name(view, team)
+        marks[f"role_{key}"], texts[f"role_{key}"] = role, said
+        texts[f"name_{key}"] = name
+        texts[f"points_{key}"] = str(points)
+        texts[f"long_{key}"] = str(view.long.get(team, 0))
+        score.append(f"{name} {points}")
+    texts["middle"] = str(view.middle)
+    texts["score"] = ", ".join(score)
+    texts["title"] = f"{view.short.get('A', 0)}–{view.short.get('B', 0)} {texts['heading']}"
+
+
+def _question(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
+    asked = view.question if view.phase not in {"halted", "over"} else None
+    marks["asked"] = "yes" if asked else ""
+    texts["unasked"] = phrases.unasked(asked, language) if asked else ""
+    texts["question"] = phrases.question(asked, language) if asked else ""
+    texts["choices"] = " · ".join(phrases.choice(one, language) for one in asked.choices) if asked else ""
+
+
+def _calls(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
+    calls = view.calls[-CALLS:]
+    marks["calls"] = str(len(calls))
+    for i in range(CALLS):
+        known = word(calls[i], language, view.game) if i < len(calls) else None
+        meaning = known.meaning if known else ""
+        if known and known.call == "foul" and view.foul:
+            meaning = phrases.foul(view.foul, language)
+        sounds = known.spoken if known else ""
+        if known and known.literal:
+            sounds = f"{sounds} · “{known.literal}”"
+        texts |= {
+            f"call_{i + 1}": known.shown if known else "",
+            f"sounds_{i + 1}": sounds,
+            f"meaning_{i + 1}": meaning,
+        }
+    texts["sounds_by"] = sounds_by(calls, language, view.game)
+
+
+def _mat(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
+    """Mark the pads of this hide: struck, found, and after the hide the place that was sealed."""
+    text = catalogue(language).gettext
+    for pad in range(1, pinmap().pads.count + 1):
+        marks[f"pad_{pad}"], texts[f"pad_{pad}"] = "", ""
+    opened = view.opening
+    if opened is not None and opened.hide == view.hide and f"pad_{opened.pad}" in marks:
+        marks[f"pad_{opened.pad}"] = "bead"
+        texts[f"pad_{opened.pad}"] = text("the bead was here")
+    for number, hit in enumerate(view.hits[:2], 1):
+        if hit.pad is not None and f"pad_{hit.pad}" in marks:
+            order = text("first hit") if number == 1 else text("second hit")
+            said = text("{order}: found") if hit.found else text("{order}: not found")
+            marks[f"pad_{hit.pad}"] = "found" if hit.found else "struck"
+            texts[f"pad_{hit.pad}"] = said.format(order=order)
+    texts["hits"] = ". ".join(phrases.hit(i, hit, language) for i, hit in enumerate(view.hits[:2], 1))
+    marks["hits"] = "unplaced" if any(hit.pad is None for hit in view.hits[:2]) else ""
+
+
+def _link(view: View, language: str, without: str) -> str:
+    """Return whether the mat is there, and what it cannot feel; `without` is said when there is none."""
+    if not view.link:
+        return without
+    text = catalogue(language).gettext
+    if not view.sensors:
+        return text("Mat connected, its sensors switched off")
+    return " ".join(filter(None, (text("Mat connected"), phrases.faults(view, language))))
+
+
+def _seal(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
+    """Show the commitment of this hide, that it was withdrawn, or the last one opened, with what opens it."""
+    text, opened = catalogue(language).gettext, view.opening
+    void = view.withdrawn[-1] if view.withdrawn else ""
+    shown = view.commit or void or (opened.hash if opened else "")
+    texts |= {"seal": shown, "seal_short": f"{shown[:16]}…" if shown else "", "opened": "", "nonce": ""}
+    marks["seal"] = ""
+    if opened is not None and opened.hash == shown:
+        marks["seal"] = "opened"
+        pads = phrases.listed(str(opened.pad), language)  # of slahal's bones: a digit each
+        said = catalogue(language).ngettext("opened: pad {pads}", "opened: pads {pads}", len(str(opened.pad)))
+        texts |= {"opened": said.format(pads=pads), "nonce": opened.nonce}
+    elif shown == void != "":
+        marks["seal"], texts["opened"] = "void", text("void: never opened")
+    elif shown:
+        marks["seal"], texts["opened"] = "sealed", text("not yet opened")
+        if void:
+            texts["opened"] += " · " + text("{seal} is void").format(seal=f"{void[:16]}…")
+
+
+def _chances(
+    view: View, chances: ShownChances | None, texts: dict[str, str], marks: dict[str, str], language: str
+) -> dict[str, tuple[int, int]]:
+    """Tell each side's chance of winning, and how much of the bar is the first one's; nothing where it is not shown."""
+    marks["chances"] = "" if chances is None else "yes"
+    texts |= {"label_chances": "", "chances_basis": ""}
+    texts |= {f"chances_{part}_{side}": "" for part in ("mark", "name", "chance") for side in "ab"}
+    if chances is None:
+        return {"chances": (0, 0)}
+    texts["label_chances"] = catalogue(language).gettext("Chance of winning")
+    texts["chances_basis"] = chances_bar.basis(chances, language)
+    told = zip("ab", "12", chances.players, chances_bar.percents(chances, language), strict=True)
+    for side, number, player, percent in told:
+        texts[f"chances_mark_{side}"] = player if chances.teams else number
+        texts[f"chances_name_{side}"] = player_name(view, player)
+        texts[f"chances_chance_{side}"] = percent
+    return {"chances": (chances.percents[0], 100)}

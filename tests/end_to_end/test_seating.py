@@ -1,0 +1,75 @@
+"""A mat before each team: two boards with their firmware, two pseudo-terminals; and one mat that never turns."""
+
+import secrets
+
+import pytest
+
+from pi_controller.daemon import Daemon
+from pi_controller.drivers.buttons import MockButtons
+from pi_controller.drivers.serial_port import SerialPort
+from pi_controller.games import registry
+from pi_controller.mat.sensors import MatSensors
+from pi_controller.referee.dakota import DakotaReferee
+from pi_controller.referee.facts import LinkSeen
+from pi_controller.referee.history import effective
+from pi_controller.sim.lockstep import TICK_S
+from pi_controller.sim.mat import SimMat
+from pi_controller.sim.plans import Mischief
+from pi_controller.sim.players import Players
+from pi_controller.sim.simulation import Simulation
+from pi_controller.table.journal import Journal
+from pi_controller.table.table import Table
+
+
+class TwoWorlds:
+    """What people reach of two mats: the one before those who hide."""
+
+    def __init__(self, mats):
+        self.mats = mats
+        self.here = mats[0].world
+        for mat in mats:
+            mat.world.seats = "each"
+
+    def sit(self, hiders):
+        self.here = self.mats[hiders == "B"].world
+
+    def __getattr__(self, name):
+        return getattr(self.here, name)
+
+
+def test_a_game_on_two_mats(tmp_path):
+    game = registry.game("dakota", {"points": "1"})
+    with Journal(tmp_path / "j.sqlite") as journal, SimMat(21) as a, SimMat(22) as b:
+        for mat in (a, b):
+            mat.world.sit = lambda hiders: None  # each mat lies the right way round for its team
+        buttons = MockButtons()
+        table = Table(journal, game, {"A": "A", "B": "B"}, DakotaReferee(game, None, secrets.token_bytes), 0.0, "each")
+        opens = [lambda mat=mat: SerialPort(mat.device) for mat in (a, b)]
+        daemon = Daemon(table, MatSensors(), opens[0], buttons, second=(MatSensors(), opens[1]))
+        t = 0.0
+        mischief = Mischief(0.1, 0.0)
+        players = Players(21, TwoWorlds((a, b)), lambda name: buttons.press(name, t), table.judge, mischief=mischief)
+        while table.view.phase != "over" and t < 3600.0:
+            players.watch(table.view)
+            players.act(t)
+            for mat in (a, b):
+                mat.advance(TICK_S)
+            t += TICK_S
+            daemon.step(t)
+        daemon.close()
+        facts = [fact for _, fact in effective(journal.read())]
+        assert table.view.winner
+        assert players.compare(facts, game) == []
+        assert table.view.hide > 5
+        assert all(fact.up or "has not answered yet" in fact.why for fact in facts if isinstance(fact, LinkSeen))
+
+
+@pytest.last_undoable.parametrize(
+    ("name", "options", "seed"), [("dakota", {"points": "1"}, 36), ("ojibwe", {"games": "1"}, 31)]
+)
+def test_hiders_who_always_sit_at_the_near_edge(tmp_path, name, options, seed):
+    game = registry.game(name, options)
+    with Simulation(seed, tmp_path / "j.sqlite", game, mischief=Mischief(0.1, 0.1), seats="stay") as table:
+        table.play()
+        assert table.view.winner
+        assert table.disagreements() == []

@@ -1,0 +1,97 @@
+"""Which port, which drive, and who holds it."""
+
+import subprocess
+import sys
+
+import pytest
+from small_firmware import small
+
+from pi_controller import cli
+from pi_controller.errors import PortError
+from pi_controller.flash import locate, verb
+from pi_controller.flash.firmware import FlashError
+
+FEATHER = "usb-MicroPython_Board_in_FS_mode_e6614103e7452a2f-if00"
+OTHER = "usb-MicroPython_Board_in_FS_mode_e66164084373532b-if00"
+HOLD = "import serial, sys; p = serial.Serial(sys.argv[1], exclusive=True); print(1, flush=True); input()"
+
+
+@pytest.fixture
+def by_id(tmp_path):
+    folder = tmp_path / "by-id"
+    folder.mkdir()
+
+    def plug(*names):
+        for n, name in enumerate(names):
+            (tmp_path / f"ttyACM{n}").touch()
+            (folder / name).symlink_to(tmp_path / f"ttyACM{n}")
+        return folder
+
+    return plug
+
+
+def test_no_board_says_what_to_press(by_id, tmp_path):
+    with pytest.raises(PortError, match="no mat board is plugged in") as caught:
+        locate.find("auto", by_id(), tmp_path)
+    assert "hold its BOOTSEL" in caught.value.todo
+    assert "MicroPython 1.23 or newer for the RP2040" in caught.value.todo
+
+
+def test_several_boards_are_named_with_the_option(by_id, tmp_path):
+    folder = by_id(FEATHER, OTHER)
+    with pytest.raises(PortError, match="several boards") as caught:
+        locate.find("auto", folder, tmp_path)
+    assert caught.value.todo == f"say --port with one of: {folder / FEATHER}, {folder / OTHER}"
+
+
+def test_a_device_is_called_by_the_name_that_survives_a_restart(by_id, tmp_path):
+    folder = by_id(FEATHER)
+    assert locate.find(str(tmp_path / "ttyACM0"), folder, tmp_path) == str(folder / FEATHER)
+
+
+@pytest.mark.parametrize("how", ["mounted", "label"])
+def test_a_board_in_its_boot_loader_is_seen(by_id, tmp_path, how):
+    if how == "mounted":
+        (tmp_path / "proc").mkdir()
+        (tmp_path / "proc/mounts").write_text("/dev/sda1 /media/pi/RPI-RP2 vfat rw 0 0\n", "utf-8")
+    else:
+        (tmp_path / "dev/disk/by-label").mkdir(parents=True)
+        (tmp_path / "dev/disk/by-label/RPI-RP2").symlink_to("../../sda1")
+    with pytest.raises(FlashError, match="waits in its boot loader") as caught:
+        locate.find("auto", by_id(), tmp_path)
+    assert "MicroPython's own download page" in caught.value.todo
+    assert "copy it onto the drive" in caught.value.todo
+
+
+def test_a_port_that_is_held_names_the_program(plug):
+    board = plug()
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(board.link)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as holder:
+        assert holder.stdout.readline()
+        with pytest.raises(PortError, match=rf"another program holds .*\(process {holder.pid}\)") as caught:
+            locate.opened(str(board.link))
+        assert "stop it" in caught.value.todo
+        holder.communicate(b"\n")
+
+
+def test_a_board_that_does_not_come_back_is_told(tmp_path):
+    now = iter(range(100))
+    with pytest.raises(PortError, match="did not come back"):
+        locate.wait_until_back(str(tmp_path / "none"), (5, 5), clock=lambda: next(now), sleep=lambda _: None)
+
+
+def test_no_mpremote_says_how_to_install_it(monkeypatch, capsys):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert cli.main(["flash"]) == 2
+    assert "moccasin-mat[flash]" in capsys.readouterr().err
+
+
+def test_the_verb_finds_the_board_and_returns_its_status(plug, monkeypatch, capsys):
+    board = plug(holds=small())
+    monkeypatch.setattr(verb, "BY_ID", board.by_id)
+    assert cli.main(["flash", "--check"]) == 1
+    assert "add wire.py" in " ".join(capsys.readouterr().out.split())
+    assert cli.main(["flash", "--check", "--dry-run"]) == 2
+    assert cli.main(["flash", "--port", "COM3"]) == 2
+    assert "moccasin-mat ports" in capsys.readouterr().err

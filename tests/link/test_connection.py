@@ -1,0 +1,61 @@
+"""A board listened to without a game: it may be missing, busy, silent or pulled, and is looked for again."""
+
+from pi_controller.drivers.serial_port import SerialPort
+from pi_controller.errors import PortError
+from pi_controller.link.connection import AGAIN_S, BoardConnection
+from pi_controller.link.messages import LinkDown, LinkUp, Piezo
+from pi_controller.sim.listening import SimListening
+
+
+def test_a_board_that_is_missing_is_looked_for_once_a_second_and_told_of_once():
+    tried = []
+
+    def none():
+        tried.append(1)
+        raise PortError("no mat board is plugged in", "check the USB cable")
+
+    connection = BoardConnection(none)
+    told = [message for n in range(300) for message in connection.step(n * 0.01)]
+    assert len(tried) == 3
+    assert told == [LinkDown(0.0, "no mat board is plugged in: check the USB cable")]
+    assert connection.missing is not None
+    assert connection.missing.todo == "check the USB cable"
+    connection.close()
+
+
+def test_it_comes_back_after_the_cable_was_pulled():
+    with SimListening(1) as sim:
+        connection = sim.connection
+        while not any(isinstance(message, Piezo) for message in sim.tick()):
+            assert sim.t < 2.0
+        assert connection.missing is None
+        sim.mat.unplug()
+        down = [message for _ in range(40) for message in sim.tick() if isinstance(message, LinkDown)]
+        assert " is gone: check the USB cable" in down[0].why
+        assert connection.missing is not None
+        sim.mat.plug()
+        end = sim.t + AGAIN_S + 1.0
+        up = []
+        while sim.t < end:
+            up += [message for message in sim.tick() if isinstance(message, LinkUp)]
+        assert [message.boot_count for message in up] == [2]
+        assert connection.missing is None
+
+
+def test_a_port_that_another_program_holds_is_told():
+    with SimListening(1) as sim:
+        sim.tick()
+        other = BoardConnection(lambda: SerialPort(sim.mat.device))
+        other.step(0.0)
+        assert other.missing is not None
+        assert "another program holds" in other.missing.what
+
+
+def test_closing_twice_is_fine_and_the_board_falls_silent():
+    with SimListening(1) as sim:
+        for _ in range(30):
+            sim.tick()
+        sim.connection.close()
+        sim.connection.close()
+        sim.mat.advance(0.1, 3)
+        assert sim.mat.board.state == "wait"

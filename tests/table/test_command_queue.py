@@ -1,0 +1,179 @@
+"""The desk: commands from another thread, in the table's own time and order."""
+
+import asyncio
+import threading
+
+import pytest
+
+from pi_controller.games import registry
+from pi_controller.referee.dakota import DakotaReferee
+from pi_controller.referee.facts import Called
+from pi_controller.referee.judge import JudgeAction, JudgeProtest
+from pi_controller.table.command import StaleError
+from pi_controller.table.command_queue import A_STEP, CommandQueue, CommandQueueError, Settled
+from pi_controller.table.table import Table
+
+TOSS = JudgeAction(0.0, {"do": "toss", "winner": "A"})
+MISS = JudgeAction(0.0, {"do": "hit", "found": False})
+
+
+@pytest.fixture
+def table(memory_journal):
+    game = registry.game("dakota", {})
+    return Table(memory_journal(), game, {"A": "A", "B": "B"}, DakotaReferee(game, None, bytes))
+
+
+async def asked(command_queue, *calls, key="key", timeout_s=10.0):
+    """Ask all at once and give them the time to reach the desk."""
+    said = [
+        asyncio.ensure_future(command_queue.ask(call, "Ann", "judge", f"{key}-{n}", timeout_s=timeout_s))
+        for n, call in enumerate(calls)
+    ]
+    await asyncio.sleep(0)
+    return said
+
+
+def test_the_table_says_when_it_was_said(table):
+    async def main():
+        command_queue = CommandQueue()
+        (toss,) = await asked(command_queue, TOSS)
+        assert command_queue.serve(table, 7.5) == 1
+        return await toss
+
+    done = asyncio.run(main())
+    assert done == Settled(table.journal.seq, repeated=False, revision=table.view.revision)
+    (called,) = [fact for _, fact in table.journal.read() if isinstance(fact, Called)]
+    assert (called.t, called.actor) == (7.5, "Ann")
+
+
+def test_commands_are_taken_in_order_a_few_a_step(table):
+    async def main():
+        command_queue = CommandQueue()
+        said = await asked(command_queue, TOSS, *[MISS] * (A_STEP + 1))
+        assert [command_queue.serve(table, 1.0), command_queue.serve(table, 2.0), command_queue.serve(table, 3.0)] == [
+            A_STEP,
+            2,
+            0,
+        ]
+        return await asyncio.gather(*said)
+
+    done = asyncio.run(main())
+    assert [one.seq for one in done] == sorted(one.seq for one in done)
+
+
+def test_whoever_is_answered_sees_what_came_of_it(table):
+    async def main():
+        command_queue = CommandQueue()
+        command_queue.show(table)
+        before = command_queue.picture
+        (toss,) = await asked(command_queue, TOSS)
+        seen = []
+        toss.add_done_callback(lambda _: seen.append(command_queue.picture))
+        command_queue.serve(table, 1.0, "the board is connected")
+        await toss
+        return before, seen[0]
+
+    before, after = asyncio.run(main())
+    assert before.view.hider is None
+    assert after.view.hider == "A"
+    assert (after.board, after.last_undoable, after.protest) == (
+        "the board is connected",
+        table.story.last_undoable,
+        None,
+    )
+
+
+def test_the_words_of_a_protest_are_in_the_picture_and_not_in_the_view(table):
+    async def main():
+        command_queue = CommandQueue()
+        said = await asked(command_queue, TOSS, JudgeProtest(0.0, "B", "his sleeve"))
+        command_queue.serve(table, 1.0)
+        await asyncio.gather(*said)
+        return command_queue.picture
+
+    picture = asyncio.run(main())
+    assert picture.protest.text == "his sleeve"
+    assert "sleeve" not in repr(picture.view)
+
+
+def test_the_tables_own_errors_come_back(table):
+    async def main():
+        command_queue = CommandQueue()
+        (toss,) = await asked(command_queue, TOSS)
+        command_queue.serve(table, 1.0)
+        await toss
+        stale = asyncio.ensure_future(command_queue.ask(MISS, "Ann", "judge", "old", expect=0))
+        await asyncio.sleep(0)
+        command_queue.serve(table, 2.0)
+        with pytest.raises(StaleError):
+            await stale
+
+    asyncio.run(main())
+
+
+def test_a_full_desk_and_a_table_that_hangs(table):
+    async def main():
+        command_queue = CommandQueue(most=2)
+        said = await asked(command_queue, TOSS, MISS, MISS, timeout_s=0.05)
+        results = await asyncio.gather(*said, return_exceptions=True)
+        assert all(isinstance(one, CommandQueueError) for one in results)
+        assert "too many" in results[2].what
+        assert "does not answer" in results[0].what
+        # it goes on: what nobody waits for any more is not done
+        assert command_queue.serve(table, 1.0) == 0
+        assert table.view.phase == "toss"
+
+    asyncio.run(main())
+
+
+def test_said_again_with_its_key_it_counts_once(table):
+    async def main():
+        command_queue = CommandQueue()
+        first = asyncio.ensure_future(command_queue.ask(TOSS, "Ann", "judge", "one"))
+        again = asyncio.ensure_future(command_queue.ask(TOSS, "Ann", "judge", "one"))
+        await asyncio.sleep(0)
+        command_queue.serve(table, 1.0)
+        return await first, await again
+
+    first, again = asyncio.run(main())
+    assert (first.repeated, again.repeated) == (False, True)
+
+
+def test_a_fault_of_the_program_reaches_both_sides(table):
+    class Broken:
+        def command(self, command):
+            raise ZeroDivisionError
+
+    async def main():
+        command_queue = CommandQueue()
+        (said,) = await asked(command_queue, TOSS)
+        with pytest.raises(ZeroDivisionError):
+            command_queue.serve(Broken(), 1.0)
+        with pytest.raises(ZeroDivisionError):
+            await said
+
+    asyncio.run(main())
+
+
+def test_from_another_thread_while_the_table_plays(table):
+    command_queue, stop = CommandQueue(), threading.Event()
+
+    def play():
+        t = 0.0
+        while not stop.wait(0.001):
+            t += 1.0
+            command_queue.serve(table, t)
+
+    loop = threading.Thread(target=play)
+    loop.start()
+    try:
+
+        async def main():
+            await command_queue.ask(TOSS, "Ann", "judge", "toss")
+            return await asyncio.gather(*(command_queue.ask(MISS, "Ann", "judge", f"n {n}") for n in range(20)))
+
+        done = asyncio.run(main())
+    finally:
+        stop.set()
+        loop.join()
+    assert len({one.seq for one in done}) == 20

@@ -1,0 +1,170 @@
+"""Who sits where: one mat that turns with the roles, and a mat before each team."""
+
+import pytest
+
+from pi_controller.errors import SettingsError
+from pi_controller.games import registry
+from pi_controller.link.messages import LinkDown, LinkUp
+from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, SensorFault, Strike
+from pi_controller.mat.sensors import MatSensors
+from pi_controller.mats import Mats
+from pi_controller.referee.dakota import DakotaReferee
+from pi_controller.referee.facts import HandPass, LinkSeen, Struck
+from pi_controller.referee.judge import JudgeAction, JudgeUndo
+from pi_controller.table.journal import Journal
+from pi_controller.table.settings import load
+from pi_controller.table.table import Table
+
+
+class Told(MatSensors):
+    """A feel that says what a test tells it to, instead of what it feels; a message is its own events."""
+
+    def feed(self, message):
+        return [*message] if isinstance(message, tuple) else super().feed(message)
+
+
+class Scene:
+    """A table, its mats, and a clock that goes on by a second with each thing that happens."""
+
+    def __init__(self, folder, seats, mats):
+        game = registry.game("dakota")
+        self.journal = Journal(folder / "j.sqlite")
+        self.table = Table(self.journal, game, {"A": "A", "B": "B"}, DakotaReferee(game, None, bytes), seats=seats)
+        self.feels = [Told() for _ in range(mats)]
+        self.mats = Mats(self.table, self.feels)
+        self.t = 0.0
+        for mat in range(mats):
+            self.mats.feed([LinkUp(self.now(), f"board {mat}", "1", 1, "power", 4)], mat)
+
+    def now(self):
+        self.t += 1.0
+        return self.t
+
+    def judge(self, **action):
+        self.table.judge(JudgeAction(self.now(), action))
+
+    def happens(self, event, mat=0):
+        self.mats.feed([(event,)], mat)
+
+    def hide(self, place, order=(1, 2, 3, 4), mat=0):
+        """All as the mat itself numbers its pads."""
+        for pad in order:
+            self.happens(HandIn(self.now(), pad, "hider"), mat)
+            self.happens(HandOut(self.now(), pad, "hider"), mat)
+        self.happens(Beads(self.now(), (Bead(place),)), mat)
+
+    def facts(self, kind):
+        return [fact for _, fact in self.journal.read() if isinstance(fact, kind)]
+
+
+@pytest.fixture
+def scene(tmp_path, request):
+    made = Scene(tmp_path, *request.param)
+    yield made
+    made.journal.close()
+
+
+turning = pytest.mark.parametrize("scene", [("turn", 1)], indirect=True)
+each = pytest.mark.parametrize("scene", [("each", 2)], indirect=True)
+
+
+def ready(scene):
+    scene.table.mat_event(Button(scene.now(), "ready"))
+    scene.mats.look_round(scene.t)
+
+
+@turning
+def test_the_far_teams_first_pad_is_the_mats_last(scene):
+    scene.judge(do="toss", winner="B")
+    scene.hide(place=1)
+    assert [each.pad for each in scene.facts(HandPass)] == [4, 3, 2, 1]
+    ready(scene)
+    assert scene.table.view.phase == "hit"
+    scene.happens(Strike(scene.now(), (2,)))
+    assert (scene.table.view.hits[0].pad, scene.table.view.hits[0].found) == (3, False)
+    scene.happens(Strike(scene.now(), (1,)))
+    assert scene.facts(Struck)[-1].pads == (4,)
+    assert scene.table.view.opening.pad == 4
+
+
+@turning
+def test_what_the_referee_remembers_turns_with_an_undo(scene):
+    scene.judge(do="toss", winner="A")
+    scene.hide(place=1)
+    ready(scene)
+    scene.happens(Strike(scene.now(), (1,)))  # found by the first hit: the roles change
+    assert (scene.table.view.hider, scene.table.mirrored) == ("B", True)
+    scene.happens(Beads(scene.now(), (Bead(1),)))  # it still lies there, which is pad 4 for B
+    scene.table.judge(JudgeUndo(scene.now(), "not touched"))
+    assert (scene.table.view.hider, scene.table.mirrored, scene.table.view.phase) == ("A", False, "hit")
+    scene.happens(Strike(scene.now(), (1,)))
+    question = scene.table.view.question
+    assert question is None or question.about == "found"  # what was undone had shown the bead
+
+
+@turning
+def test_dead_sensors_are_told_anew_when_the_roles_change(scene):
+    scene.feels[0].told = (SensorFault("disc", 1, "silent"),)
+    scene.judge(do="toss", winner="B")
+    scene.mats.look_round(scene.now())
+    assert scene.table.view.faults == (SensorFault("disc", 4, "silent"),)
+
+
+@each
+def test_only_the_mat_before_the_hiders_is_felt(scene):
+    scene.judge(do="toss", winner="B")
+    scene.hide(place=2, mat=1)
+    scene.happens(HandIn(scene.now(), 2), mat=0)
+    scene.happens(HandOut(scene.now(), 2), mat=0)
+    ready(scene)
+    assert [each.pad for each in scene.facts(HandPass)] == [1, 2, 3, 4]
+    assert [mat_sensors.armed for mat_sensors in scene.feels] == [False, True]
+    scene.happens(Strike(scene.now(), (2,)), mat=0)
+    assert not scene.facts(Struck)
+    scene.happens(Strike(scene.now(), (2,)), mat=1)
+    assert (scene.table.view.phase, scene.table.view.hider) == ("show", "A")
+
+
+@each
+def test_the_bead_is_shown_on_the_mat_it_was_hidden_on(scene):
+    scene.judge(do="toss", winner="A")
+    scene.hide(place=2)
+    ready(scene)
+    scene.happens(Strike(scene.now(), (2,)))
+    assert scene.table.view.phase == "show"
+    scene.happens(Beads(scene.now(), ()), mat=1)
+    assert scene.table.view.phase == "show", "the mat that was always empty shows nothing"
+    scene.happens(Beads(scene.now(), ()), mat=0)
+    assert (scene.table.view.phase, scene.table.view.hider) == ("hide", "B")
+    scene.hide(place=3, mat=1)
+    ready(scene)
+    assert scene.table.view.phase == "hit"
+
+
+@each
+def test_each_mats_link_is_told_when_it_is_played_on(scene):
+    scene.judge(do="toss", winner="A")
+    scene.mats.feed([LinkDown(scene.now(), "no board was found")], 1)
+    assert scene.table.view.link
+    scene.hide(place=2)
+    ready(scene)
+    scene.happens(Strike(scene.now(), (2,)))
+    assert not scene.table.view.link
+    assert scene.facts(LinkSeen)[-1].why == "The mat before B: no board was found"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[board_b]\nport = "/dev/ttyACM1"', 'is read only where [mat] seats = "each"'),
+        ('[mat]\nseats = "each"', "there are two"),
+        ('[mat]\nseats = "each"\n[board]\nport = "/dev/a"\n[board_b]\nport = "/dev/a"', "is the board of [board]"),
+        ('[mat]\nseats = "each"\n[board]\nport = "none"\n[recording]\nhits = true', "cannot be kept of two mats"),
+        ('[mat]\nseats = "round"', "seats"),
+    ],
+)
+def test_settings_that_do_not_go_together(tmp_path, text, said):
+    (tmp_path / "t.toml").write_text(text)
+    with pytest.raises(SettingsError) as caught:
+        load(tmp_path / "t.toml")
+    assert said in caught.value.what

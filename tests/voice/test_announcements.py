@@ -1,0 +1,97 @@
+"""What is to be heard from one view to the next."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from played import play
+
+from pi_controller.show.words import GAME_WORDS
+from pi_controller.table.view import Asked, Hit
+from pi_controller.voice.announcements import Announcement, announcement, score, speakable
+
+MISSED, FOUND = Hit(2, found=False), Hit(4, found=True)
+
+
+def test_the_first_view_tells_nothing(view):
+    assert announcement(None, view(calls=("paguga",), phase="show")) == Announcement()
+    assert not Announcement()
+
+
+def test_words_are_called_when_they_are_new_and_only_then(view):
+    before = view(hits=(MISSED,), owed="second")
+    after = view(hits=(MISSED, FOUND), phase="show", calls=("paguga", "wheya"))
+    assert announcement(before, after).words == ("paguga", "wheya")
+    assert announcement(after, after).words == ()
+    assert announcement(after, msgspec.structs.replace(after, link=False, seq=9)).words == ()
+    next_hide = view(hide=4, phase="hide", calls=("paguga", "wheya"))
+    assert announcement(after, next_hide).words == ()
+    assert announcement(next_hide, view(hide=4, hits=(FOUND,), phase="show", calls=("paguga",))).words == ("paguga",)
+
+
+def test_the_same_word_in_the_next_hide_is_called_again(view):
+    first = view(hits=(MISSED, FOUND), phase="show", calls=("paguga",))
+    begun = view(hide=4, phase="hide", calls=("paguga",))
+    again = view(hide=4, hits=(MISSED, FOUND), phase="show", calls=("paguga",))
+    assert announcement(first, begun).words == ()
+    assert announcement(begun, again).words == ("paguga",)
+
+
+def test_what_a_judge_takes_back_calls_nothing(view):
+    shown = view(hide=4, hits=(MISSED, FOUND), phase="show", calls=("paguga",))
+    assert announcement(shown, view(hide=4, hits=(MISSED,), calls=("obojun",))).words == ()
+    fouled = view(hide=4, phase="hide", foul="no_bead", calls=("foul",))
+    assert announcement(view(hide=4, phase="hide", calls=("obojun",)), fouled).words == ("foul",)
+    assert announcement(fouled, view(hide=4, phase="hide", calls=("obojun",))).words == ()
+
+
+def test_another_game_and_a_table_that_stands_say_nothing(view):
+    before, after = view(), view(phase="show", hits=(FOUND,), calls=("it_stays",))
+    assert announcement(msgspec.structs.replace(before, game="slahal"), after) == Announcement()
+    assert announcement(before, msgspec.structs.replace(after, phase="halted")) == Announcement()
+
+
+def test_what_is_no_word_of_the_game_is_not_called(view):
+    assert announcement(view(), view(phase="show", hits=(FOUND,), calls=("sweep", "it_stays", "odd"))).words == (
+        "it_stays",
+    )
+
+
+def test_the_english_sentence_has_no_names_in_it(view):
+    said = announcement(view(phase="hide"), view(phase="hit")).sentence
+    assert said == "First hit: Team B"
+    said = announcement(view(), view(phase="hide", hider="B", hide=4, short={"A": 2, "B": 2})).sentence
+    assert said == "Team A 2, Team B 2. Team B hides the bead"
+    assert announcement(view(), view(phase="check")).sentence == ""
+    assert announcement(view(phase="check"), view()).sentence == "First hit: Team B", (
+        "it is said after the mat has looked"
+    )
+    assert announcement(view(), view(question=Asked("two_struck", ("1", "2"), (1, 2)))).sentence == "The judge decides"
+
+
+@pytest.mark.parametrize("name", ["ojibwe", "slahal", "bageswin", "plum_stone", "patol"])
+def test_the_other_games_call_their_words_and_no_others(name):
+    called, sentences = set[str](), 0
+    for seed in range(6):
+        before = None
+        for actions in range(60):
+            after = play(name, seed, actions, teams={"A": "Ŋ", "B": "Ȟ"})
+            told = announcement(before, after)
+            called |= set(told.words)
+            sentences += bool(told.sentence)
+            assert not set("ŊȞ") & set(told.sentence)
+            before = after
+    assert called <= set(GAME_WORDS.get(name, {}))
+    assert sentences
+    if name in {"ojibwe", "slahal"}:
+        assert called
+
+
+def test_only_english_words_may_be_spoken():
+    assert [call for call in GAME_WORDS["dakota"] if speakable(call, "dakota")] == ["it_stays", "foul", "game"]
+    assert not speakable("paguga", "ojibwe")
+    assert all(speakable(call, game) for game in ("ojibwe", "slahal", "patol") for call in GAME_WORDS[game])
+
+
+def test_the_score_is_said_for_both(view):
+    assert score(view(short={"B": 0, "A": 3})) == "Team A 3, Team B 0"
