@@ -144,6 +144,8 @@ def test_the_next_game_begins_with_no_restart_and_all_that_holds_the_table_follo
         process, url = start("none", MORE.format(stick=stick), terminal)
         assert seen(url)["long"] == before["long"]
         assert seen(url)["teams"] == view["teams"]
+        wait = threading.Event().wait
+        assert any(len(list(stick.glob("*.sqlite"))) == 2 or wait(0.02) for _ in range(1000)), "both games are copied"
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
     finally:
@@ -158,7 +160,6 @@ def test_the_next_game_begins_with_no_restart_and_all_that_holds_the_table_follo
     ):
         command = [sys.executable, "-m", "pi_controller", verb, str(kept), *more]
         assert said in subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert len(list(stick.glob("*.sqlite"))) == 2
 
 
 def wait_for(url, **told):
