@@ -84,14 +84,14 @@ class Story:
     the last with a pass that may have been none. `fetched`: the first pass may be the hand that took the bead up.
     `waived`: fouls the judge let pass in this hide. `by_hand`: what was undone had shown the bead, so this hide is
     not sealed again. `link` is None until a board was heard of. `mark` is the batch that an undo takes back,
-    `mark_waited` what the clock showed when it came (seconds), `called` the foul that the mat or the clock called in
-    it, `last_t` when anything came last. `withdrawn` are the commitments to this hide that were taken back,
-    `unsealed` whether what lies there was sealed by one of them and is by none now. `notice` is something that people
-    are to know and that nobody has to answer, until the hide goes on. `foul_seen` is what the foul is called that the
-    next action settles. `stand` is the batch that last changed what a judge decides by (not what the mat felt
-    meanwhile), counted on from `stands_from`, which is another in each game of a table, `waiting` the clock of what
-    the table waits for. While a judge has stopped the clocks `paused` is since when. `sensors` is whether play goes
-    by what the mat feels, `protest` the one that is not decided.
+    `mark_waited` what the clock showed when it came (seconds), `called` the foul that the mat or the clock called
+    in it, `last_t` when anything came last. `withdrawn` are the commitments to this hide that were taken back,
+    `unsealed` whether what lies there was sealed by one of them and is by none now. `notice` is something that
+    people are to know and that nobody has to answer, until the hide goes on. `foul_seen` is what the foul is called
+    that the next action settles. `stand` is the batch that last changed what a judge decides by (not what the mat
+    felt meanwhile), counted on from `stands_from`, which is another in each game of a table, `waiting` the clock of
+    what the table waits for. While a judge has stopped the clocks `paused` is since when. `sensors` is whether play
+    goes by what the mat feels, `protest` the one that is not decided.
 
     In the other games: `opened` are the pads that were opened in this hide (ojibwe), `playing` is the game's own
     clock, which began when the bones were won (slahal), `strokes` how often the bowl was tapped or the sticks
