@@ -123,6 +123,45 @@ def test_the_judge_types_is_killed_and_goes_on(start):
         os.close(terminal)
 
 
+MORE = "[recording]\nhits = true\n[backup]\nfolder = '{stick}'\nevery_s = 1.0\n"
+
+
+def test_the_next_game_begins_with_no_restart_and_all_that_holds_the_table_follows(start, tmp_path):
+    stick = tmp_path / "stick"
+    stick.mkdir()
+    judge, terminal = pty.openpty()
+    try:
+        process, url = start("none", MORE.format(stick=stick), terminal)
+        os.write(judge, b"new\nclose B no_show called three times\n")
+        wait_for(url, phase="over")
+        os.write(judge, b"new swapped\n")
+        view = wait_for(url, phase="toss")
+        assert view["teams"] == {"A": "Lower", "B": "Upper"}
+        os.write(judge, b"toss B\nfound\n")
+        before = wait_for(url, phase="show")
+        process.kill()
+        process.wait(20)
+        process, url = start("none", MORE.format(stick=stick), terminal)
+        assert seen(url)["long"] == before["long"]
+        assert seen(url)["teams"] == view["teams"]
+        wait = threading.Event().wait
+        assert any(len(list(stick.glob("*.sqlite"))) == 2 or wait(0.02) for _ in range(1000)), "both games are copied"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+    finally:
+        os.close(judge)
+        os.close(terminal)
+    (kept,) = tmp_path.glob("j-*.sqlite")
+    for verb, *more, said in (
+        ("verify", "Upper"),
+        ("replay", "Upper has won by forfeit"),
+        ("record", "forfeit"),
+        ("export", "-o", str(tmp_path / "kept"), ""),
+    ):
+        command = [sys.executable, "-m", "pi_controller", verb, str(kept), *more]
+        assert said in subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
 def wait_for(url, **told):
     wait = threading.Event().wait
     for _ in range(1000):

@@ -83,9 +83,9 @@ def apply_batch(game: Game[Any], story: Story, batch: int, facts: Iterable[Fact]
         by_judge = isinstance(fact, HideAgain) and fact.by == "judge"
         if isinstance(fact, Done | Answer | Lifted | StateSet) or by_judge or story.strokes > before.strokes:
             waited = before.undoable_waited if before.last_undoable == batch else before.waiting.shown(fact.t)
-            changed |= {"mark": batch, "mark_waited": waited, "called": _called(before, fact)}
+            changed |= {"last_undoable": batch, "undoable_waited": waited, "called": _called(before, fact)}
         if isinstance(fact, Undone) or _decided_by(story) != _decided_by(before):
-            changed["stand"] = story.revision_from + batch
+            changed["revision"] = story.revision_from + batch
         story = replace(story, **changed)
     return story
 

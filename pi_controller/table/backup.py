@@ -140,7 +140,8 @@ class Backup:
     def on_step(self, t: float, table: Table, armed: bool) -> None:  # noqa: ARG002 - as all who look on
         """Have what is new copied, where it is time and the last copy is done."""
         game = table.story.revision_from
-        if self._wanted[1] and game != self._wanted[0] and (opened := table.journal.opened()) is not None:
+        if game != self._wanted[0] and (opened := table.journal.opened()) is not None:
+            # also at the start: a table that was killed may not have come to copy the game before to its end
             self._finished.append(self._journal.with_name(opened.after))
         self._wanted = game, table.journal.seq
         if t >= self._next and self._wanted != self._kept and self._done.is_set():
@@ -168,7 +169,8 @@ class Backup:
             return
         try:
             while self._finished:
-                self._copy(self._finished[0], self._folder)
+                if self._finished[0].is_file():  # the host may have put it elsewhere
+                    self._copy(self._finished[0], self._folder)
                 self._finished.popleft()
             copy = self._copy(self._journal, self._folder)
         except JournalError as error:

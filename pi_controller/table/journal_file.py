@@ -238,7 +238,7 @@ def write_beside(path: Path, about: Meta, records: Iterable[Row], ending: str = 
     """Write a new journal to a file beside `path`, safe on disk, and return it; `put_in_place` makes it `path`."""
     new = beside_hidden(path, ending)
     remove(new)
-    make_private(new, path)
+    make_private(new)
     with closing(sqlite3.connect(new, isolation_level=None)) as db:
         db.execute("PRAGMA synchronous = FULL")
         lay_out(db, about, records)

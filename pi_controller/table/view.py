@@ -47,7 +47,7 @@ class Notice(msgspec.Struct, frozen=True):
 
 
 class Opening(msgspec.Struct, frozen=True):
-    """The last commitment opened: anyone can check it (`referee.opening`).
+    """The last commitment opened: anyone can check it (`referee.commitment`).
 
     `table`, `epoch` and `event` are what it is bound to, with no epoch to none of them. `withdrawn` are the
     commitments to the same hide that were taken back before, and will never be opened.

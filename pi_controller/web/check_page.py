@@ -135,7 +135,7 @@ def _list(*said: str) -> str:
 
 
 def _command(game: str, opened: Opening | None) -> str:
-    """Return the shell's line of `referee.opening`, with what is known filled in."""
+    """Return the shell's line of `referee.commitment`, with what is known filled in."""
     if opened is None:
         first = f"{DOMAIN}|TABLE|EPOCH|EVENT|{game}|HIDE|PAD|"
     else:

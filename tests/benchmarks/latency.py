@@ -175,8 +175,8 @@ class Table:
 
         def kept(port, at_least=0):
             data = read(port, at_least)
-            if table.begun is not None and data:
-                table.reads.append(data)
+            if data:
+                table.reads.append((table.begun is not None and table.until is None, data))
             return data
 
         run._buttons = lambda settings, clock: Buttons()
@@ -212,12 +212,16 @@ class Table:
         share, stepping, steps, woken = spent[1:] / spent[0]
         return {
             "latencies": self.latencies, "floors": self.floors, "share": share, "stepping": stepping, "steps": steps,
-            "woken": woken, "floor": bare(self.reads) / spent[0], "reads": len(self.reads) / spent[0],
+            "woken": woken, "floor": bare(self.reads) / spent[0],
+            "reads": sum(counts for counts, _ in self.reads) / spent[0],
         }  # fmt: skip
 
 
 def bare(reads):
-    """Return the processor seconds that reading `reads`, decoding them and filtering their samples takes."""
+    """Return the processor seconds that reading `reads`, decoding them and filtering their samples takes.
+
+    A decoder hears nothing before the board's welcome, so all come from the start; each says whether it is measured.
+    """
     maps = pinmap()
     master, slave = os.openpty()
     tty.setraw(slave)
@@ -226,14 +230,16 @@ def bare(reads):
     rest = 1 << maps.board.adc_bits - 1
     once = StrikeDetector(maps.board.sample_hz, maps.pads.count, rest)._filter
     took = 0.0
-    for data in (data[at : at + TTY_BYTES] for data in reads for at in range(0, len(data), TTY_BYTES)):
+    for counts, data in (
+        (counts, read[at : at + TTY_BYTES]) for counts, read in reads for at in range(0, len(read), TTY_BYTES)
+    ):
         os.write(master, data)
         began = time.thread_time()
-        for kind, _, payload in ears.feed(SERIAL_READ(port)):
+        for kind, _, payload in ears.feed(SERIAL_READ(port, len(data))):
             if kind == wire.PIEZO:
                 raw = np.frombuffer(payload, "<i2", offset=wire.PIEZO_HEAD)
                 once.feed((raw - rest).reshape(-1, maps.pads.count))
-        took += time.thread_time() - began
+        took += counts * (time.thread_time() - began)
     port.close()
     os.close(master)
     os.close(slave)

@@ -5,7 +5,9 @@ one that does best on the others is taken, and scored on the one left out. Besid
 set on all of them. The settings tried are the shipped ones, those with one figure moved, and the rest with several
 moved at random.
 
-FOLDER (or $STRIKE_RECORDINGS) holds what `tests/mat/README.md` lists; recordings are not part of this project.
+FOLDER (or $STRIKE_RECORDINGS) holds `single/*.wav`, one pad each, with `labels.csv` (file, time_s, class: "hit" or what
+is not asked for, snr_db) and `segments.csv` (file, start_s, end_s: what is scored); `four/LEVEL-TAKE.wav`, a channel
+each of four pads, with `four.csv` (scene, time_s, pad struck first, level_db). Recordings are not part of this project.
 """
 
 from __future__ import annotations

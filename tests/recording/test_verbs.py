@@ -168,6 +168,6 @@ def test_the_readme_shows_the_settings_as_they_are(tmp_path):
     text = (Path(pi_controller.recording.__file__).parent / "README.md").read_text("utf-8")
     block = "\n".join(line[4:] for line in text.splitlines() if line.startswith("    "))
     (tmp_path / "s.toml").write_text(block[: block.index("moccasin-mat")], "utf-8")
-    assert load(tmp_path / "s.toml").recording == Settings().recording
+    assert load(tmp_path / "s.toml").recording == Settings().in_folder(tmp_path).recording
 
     assert HOLD_BYTES == 32 << 20, "the README says 32 MB"

@@ -10,6 +10,7 @@ from pi_controller.referee.dakota import DakotaReferee
 from pi_controller.referee.facts import Called, ClockSet, Done, ProtestRuled, Undone
 from pi_controller.referee.judge import (
     JudgeAction,
+    JudgeAnswer,
     JudgeClock,
     JudgeHidden,
     JudgeHideAgain,
@@ -164,8 +165,11 @@ def test_sensors_off_in_the_middle_of_a_hide_and_on_again(sitting):
         sitting.say(JudgeSensors, on=False)
     sitting.say(JudgeSensors, on=True)
     sitting.feel(Beads, (Bead(2),))
+    assert sitting.table.view.question.about == "sealed_again"
+    sitting.say(JudgeAnswer, "play_on")
     sitting.feel(Strike, (2,))
     assert sitting.table.view.opening.pad == 2
+    assert len(sitting.table.view.opening.withdrawn) == 1
 
 
 def test_play_stands_until_a_protest_is_decided(sitting):
