@@ -35,7 +35,7 @@ def test_every_event_and_every_call_of_a_judge_is_made(agree, monkeypatch):
         agree.check_makers()
 
 
-@pytest.last_undoable.parametrize("number", range(12))
+@pytest.mark.parametrize("number", range(12))
 def test_they_agree(agree, number):
     run = agree.play(number, steps=25)
     assert [f"{differs.name}: {differs.text}" for differs in run.differs] == []

@@ -13,7 +13,7 @@ from pi_controller.sim.simulation import Simulation
 from pi_controller.sim.truth import compare, predict
 
 
-@pytest.last_undoable.parametrize(("seed", "points"), [(0, 1), (1, 1), (2, 2), (3, 1), (4, 1), (5, 1)])
+@pytest.mark.parametrize(("seed", "points"), [(0, 1), (1, 1), (2, 2), (3, 1), (4, 1), (5, 1)])
 def test_the_journal_says_what_happened(seed, points, tmp_path):
     game = registry.game("dakota", {"points": str(points)})
     mischief = Mischief(fouls=0.15, doubts=0.1)
@@ -90,7 +90,7 @@ def test_a_bone_that_changes_fists_and_holders_who_are_late(tmp_path):
     assert any(fact.action == {"do": "rehide"} for fact in kinds(facts, Done))
 
 
-@pytest.last_undoable.parametrize(
+@pytest.mark.parametrize(
     ("name", "options"), [("bageswin", {"sticks": "20"}), ("plum_stone", {"counters": "20"}), ("patol", {})]
 )
 def test_every_tap_is_felt_once_and_the_pieces_in_the_bowl_are_not(name, options, tmp_path):

@@ -16,7 +16,7 @@ def script(name):
     return module
 
 
-@pytest.last_undoable.parametrize(
+@pytest.mark.parametrize(
     ("seed", "kills"),
     [(5, 4), (704, 5)],  # in 704 a bead lies at power-up where the sensors hardly reach
 )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.last_undoable.skipif(
+pytestmark = pytest.mark.skipif(
     shutil.which("strace") is None and not os.environ.get("MOCCASIN_CI"),
     reason="strace notes what is written: apt install strace",
 )
@@ -27,7 +27,7 @@ def script():
     return module
 
 
-@pytest.last_undoable.parametrize(("what", "cuts"), [("traced_writer", 15), ("traced_migration", 15)])
+@pytest.mark.parametrize(("what", "cuts"), [("traced_writer", 15), ("traced_migration", 15)])
 def test_what_was_shown_is_there(script, what, cuts):
     outcome, records = script.cuts(getattr(script, what), cuts, seed=7)
     assert records > 20
@@ -40,17 +40,17 @@ def test_the_daemon_loses_nothing(script):
     assert outcome == {"cuts": 10, "": 10, "events lost": 0, "faults": 0}
 
 
-@pytest.last_undoable.parametrize("also", ["PRAGMA synchronous = NORMAL", "PRAGMA synchronous = OFF"])
+@pytest.mark.parametrize("also", ["PRAGMA synchronous = NORMAL", "PRAGMA synchronous = OFF"])
 def test_a_journal_that_does_not_wait_for_the_disk_is_found_out(script, also):
     outcome, _ = script.cuts(partial(script.traced_writer, also=also), 10, seed=7)
     assert outcome[""] < 10
     assert outcome["events lost"] > 0
 
 
-@pytest.last_undoable.parametrize(
+@pytest.mark.parametrize(
     "call", ["fsync,fdatasync:{}:when=20+11", "pwrite64:{}:when=80+37", "ftruncate:{}:when=2+2"]
 )
-@pytest.last_undoable.parametrize("error", ["EIO", "ENOSPC", "EROFS"])
+@pytest.mark.parametrize("error", ["EIO", "ENOSPC", "EROFS"])
 def test_a_disk_that_fails_now_and_then_loses_nothing(script, call, error):
     """The calls are answered so now and then; what a failed sync was to write may never be written, as on Linux."""
     faults = [call.format(f"error={error}")]

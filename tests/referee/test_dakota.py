@@ -159,7 +159,7 @@ def test_a_foul_in_the_hide_just_settled_can_end_the_game_while_the_next_is_hidd
     assert (seat.story.phase, seat.story.state.winner) == ("over", "A")
 
 
-@pytest.last_undoable.parametrize("mode", ["ask", "off"])
+@pytest.mark.parametrize("mode", ["ask", "off"])
 def test_the_time_put_to_the_judge_or_left_alone(mode):
     seat = Seat(RefereeSettings(hit_seconds=30, fouls={"time": mode}))
     seat(Button(0, "toss_a"))

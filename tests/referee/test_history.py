@@ -42,7 +42,7 @@ def test_nothing_folds_to_the_opening():
     assert fold(DAKOTA, []) == blank(DAKOTA)
 
 
-@pytest.last_undoable.parametrize(
+@pytest.mark.parametrize(
     ("undos", "gone"),
     [
         ({}, set()),
@@ -158,7 +158,7 @@ class Judge:
             assert self.history.now == naive(self.records)[0]
 
 
-@pytest.last_undoable.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(60))
 def test_it_is_as_folded_from_nothing_after_every_step(seed):
     judge = Judge(random.Random(seed))
     judge.write([OPENED])

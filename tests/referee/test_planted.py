@@ -4,7 +4,7 @@ import pytest
 from fouls_many import play
 
 
-@pytest.last_undoable.parametrize(
+@pytest.mark.parametrize(
     ("game", "seed", "seconds"), [("dakota", 3, 100.0), ("slahal", 0, 90.0), ("bageswin", 3, 20.0)]
 )
 def test_no_foul_is_missed_and_none_is_invented(game, seed, seconds):

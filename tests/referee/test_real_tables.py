@@ -54,8 +54,8 @@ def answer(scene):
     scene.do(f"answer {next((one for one in HARMLESS if one in asked.choices), asked.choices[0])}")
 
 
-@pytest.last_undoable.parametrize("preset", PRESETS)
-@pytest.last_undoable.parametrize(("happens", "steps"), stories(), ids=[happens for happens, _ in stories()])
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize(("happens", "steps"), stories(), ids=[happens for happens, _ in stories()])
 def test_no_table_is_stuck(happens, steps, preset, scene):
     scene.afresh(preset)
     scene.do("link up")

@@ -57,7 +57,7 @@ def test_all_games_have_one():
     assert set(REFEREES) == set(registry.names())
 
 
-@pytest.last_undoable.parametrize("name", registry.names())
+@pytest.mark.parametrize("name", registry.names())
 def test_the_settings_take_any_game(name, tmp_path):
     file = tmp_path / "table.toml"
     file.write_text(f"[game]\nname = '{name}'\n", "utf-8")
@@ -67,7 +67,7 @@ def test_the_settings_take_any_game(name, tmp_path):
     assert referee_for(registry.game(name), RefereeSettings(hit_seconds=1.0), bytes).settings.hit_seconds == 1.0
 
 
-@pytest.last_undoable.parametrize("name", registry.names())
+@pytest.mark.parametrize("name", registry.names())
 @settings(max_examples=150)
 @given(steps=STEPS)
 def test_whatever_happens_when_is_judged_and_told_again_the_same(name, steps):

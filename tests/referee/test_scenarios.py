@@ -281,7 +281,7 @@ def scene(tmp_path):
     scene.journal.close()
 
 
-@pytest.last_undoable.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
 def test_scenario(path, scene):
     for number, happens, expected, states in steps(path.read_text("utf-8")):
         where = f"{path.name}:{number}: {happens}"

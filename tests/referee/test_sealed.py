@@ -60,12 +60,12 @@ def test_four_guesses_do_not_open_it():
     assert sealed not in {commitment("dakota", 7, pad, bytes(32)) for pad in (1, 2, 3, 4)}
 
 
-@pytest.last_undoable.parametrize("show", [repr, str, format, lambda b: f"{b!r:>20}", lambda b: b.__sizeof__()])
+@pytest.mark.parametrize("show", [repr, str, format, lambda b: f"{b!r:>20}", lambda b: b.__sizeof__()])
 def test_all_four_look_the_same(show):
     assert len({show(bead) for bead in beads()}) == 1
 
 
-@pytest.last_undoable.parametrize(
+@pytest.mark.parametrize(
     "write", [pickle.dumps, json.dumps, msgspec.json.encode, msgspec.msgpack.encode, copy.copy, copy.deepcopy, vars]
 )
 def test_cannot_be_written_down_or_copied(write):

@@ -32,7 +32,7 @@ def a_hide():
     yield Beads(7.0, (Bead(1),))
 
 
-@pytest.last_undoable.parametrize(
+@pytest.mark.parametrize(
     "then",
     [
         [],

@@ -43,7 +43,7 @@ def hidden(name):
     yield Beads(2.0, BALLS if name == "ojibwe" else (Bead(1), Bead(3)))
 
 
-@pytest.last_undoable.parametrize(
+@pytest.mark.parametrize(
     "then",
     [
         [],
@@ -55,7 +55,7 @@ def hidden(name):
     ],
     ids=lambda then: "-".join(type(event).__name__ for event in then) or "sealed",
 )
-@pytest.last_undoable.parametrize("name", list(MOVED))
+@pytest.mark.parametrize("name", list(MOVED))
 def test_four_places_one_story(tmp_path, name, then):
     told, sizes = [], set()
     for place in range(4):
@@ -76,7 +76,7 @@ def test_a_pad_that_is_opened_tells_only_of_itself():
     assert len({tuple(written("ojibwe", [*hidden("ojibwe"), *opened], balls_moved(place))) for place in (0, 2)}) == 2
 
 
-@pytest.last_undoable.parametrize(
+@pytest.mark.parametrize(
     ("name", "ends"),
     [("ojibwe", [Strike(2.5, (1,))]), ("slahal", [JudgeAction(8.0, {"do": "guess", "signal": "left"})])],
 )
@@ -110,7 +110,7 @@ def quiet(name):
 
 
 @settings(max_examples=120, deadline=None)
-@pytest.last_undoable.parametrize("name", list(MOVED))
+@pytest.mark.parametrize("name", list(MOVED))
 @given(data=st.data(), place=st.integers(1, 3), begun=st.booleans())
 def test_any_events_tell_the_same_story_for_another_place(name, data, place, begun):
     events = data.draw(st.lists(quiet(name), max_size=30))

@@ -50,7 +50,7 @@ def scene(tmp_path):
     scene.journal.close()
 
 
-@pytest.last_undoable.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
 def test_a_story_on_the_pipe(path, scene):
     checked = 0
     for number, happens, *_ in steps(path.read_text("utf-8")):

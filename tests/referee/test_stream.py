@@ -88,7 +88,7 @@ def test_a_link_that_goes_down_while_a_hit_is_owed():
     assert out[-1]["about"] == "link_gap"
 
 
-@pytest.last_undoable.parametrize("later", [[], [{"t": 20.0, "event": "strike", "pads": [1]}]])
+@pytest.mark.parametrize("later", [[], [{"t": 20.0, "event": "strike", "pads": [1]}]])
 def test_time_passes_with_the_lines(later):
     _, out = referee(*HIDDEN[:-1], *later)
     assert (out[-1]["kind"], out[-1]["about"], out[-1]["t"]) == ("question", "no_reading", 9.0)
@@ -108,7 +108,7 @@ def test_the_judge_on_the_pipe():
     assert out[-1]["error"]["kind"] == "illegal"
 
 
-@pytest.last_undoable.parametrize(
+@pytest.mark.parametrize(
     "line",
     [
         b"{",
@@ -185,13 +185,13 @@ def test_of_two_struck_the_nearest_counts_where_it_is_said():
     assert json.loads(out.splitlines()[-1])["action"] == {"do": "hit", "found": False, "pad": 4}
 
 
-@pytest.last_undoable.parametrize("pads", ["2;3", "1,1", "5", "-1", "1,"])
+@pytest.mark.parametrize("pads", ["2;3", "1,1", "5", "-1", "1,"])
 def test_what_cannot_be_nearest(pads):
     with pytest.raises(MatError, match="nearest"):
         main(["dakota", f"--nearest={pads}"])
 
 
-@pytest.last_undoable.parametrize(
+@pytest.mark.parametrize(
     "argv", [["chess"], ["dakota", "--set", "points=many"], ["dakota", "--foul", "x"], []]
 )
 def test_usage(argv):

@@ -27,7 +27,7 @@ def test_a_hash_is_what_the_page_says_it_is():
     assert follow(before, Row(1, 7, -0.5, "void", body)) == own
 
 
-@pytest.last_undoable.parametrize(
+@pytest.mark.parametrize(
     "change", [{"seq": 3}, {"batch": 3}, {"t": 2.0000000000000004}, {"kind": "readyx"}, {"kind": "read", "body": "y{}"}]
 )
 def test_every_part_of_a_record_counts(change):
@@ -65,7 +65,7 @@ def test_no_two_journals_share_a_chain(tmp_path):
         assert a.head != b.head
 
 
-@pytest.last_undoable.parametrize(
+@pytest.mark.parametrize(
     "change",
     [
         "UPDATE facts SET body = replace(body, 'one', 'two') WHERE seq = 3",

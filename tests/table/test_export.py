@@ -143,7 +143,7 @@ def test_the_page_is_signed_and_proven(path):
     assert "size: letter" in page(told, "letter")
 
 
-@pytest.last_undoable.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_name_may_be_anything(tmp_path, name):
     with Journal(tmp_path / "j") as journal:
         table = table_of(journal, "dakota", teams=(name, name))
@@ -157,7 +157,7 @@ def test_a_name_may_be_anything(tmp_path, name):
     assert not re.search("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", html)
 
 
-@pytest.last_undoable.parametrize("name", registry.names())
+@pytest.mark.parametrize("name", registry.names())
 def test_every_game_has_its_sheet(tmp_path, name):
     options = {"players": "Ana,<b>Č</b>,قبيلة"} if name in ("bageswin", "patol") else {}
     with Journal(tmp_path / "j") as journal:
@@ -197,8 +197,8 @@ def played(path, name, seed):
     return hides
 
 
-@pytest.last_undoable.parametrize("seed", range(3))
-@pytest.last_undoable.parametrize("name", registry.names())
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", registry.names())
 def test_hides_are_numbered_as_in_the_record_and_on_the_page(tmp_path, name, seed):
     hides = played(tmp_path / "j", name, seed)
     told, record = sheet(tmp_path / "j"), kept_in(str(tmp_path / "j"))
@@ -284,8 +284,8 @@ def test_what_cannot_be_written_out(path, tmp_path, monkeypatch):
     assert "final.html" in error.value.todo
 
 
-@pytest.last_undoable.chromium
-@pytest.last_undoable.skipif(
+@pytest.mark.chromium
+@pytest.mark.skipif(
     not any(map(shutil.which, BROWSERS)) and not os.environ.get("MOCCASIN_CI"), reason="apt install chromium"
 )
 def test_printed_by_chromium(path, tmp_path):

@@ -51,7 +51,7 @@ def sit(journal, name):
     return Table(journal, game, TEAMS, referee_for(game, None, bytes), 0.0)
 
 
-@pytest.last_undoable.parametrize("begun", [True, False])
+@pytest.mark.parametrize("begun", [True, False])
 def test_a_forfeit_at_the_table(name, begun, tmp_path, capsys):
     path = tmp_path / "game.sqlite"
     with Journal(path) as journal:

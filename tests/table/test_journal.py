@@ -107,7 +107,7 @@ def test_a_killed_writer_has_written_what_it_acknowledged(path):
         assert journal.seq == 52
 
 
-@pytest.last_undoable.parametrize(
+@pytest.mark.parametrize(
     "statement",
     [
         "UPDATE facts SET body = '{}' WHERE seq = 1",
@@ -295,7 +295,7 @@ def test_an_empty_file_is_a_fresh_journal(path):
         assert journal._open_db().execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
 
 
-@pytest.last_undoable.parametrize("name", ["none.sqlite", "."])
+@pytest.mark.parametrize("name", ["none.sqlite", "."])
 def test_nothing_to_look_at(tmp_path, name):
     with pytest.raises(JournalError, match="no such file"):
         Journal(tmp_path / name, read_only=True)

@@ -208,7 +208,7 @@ def test_an_append_reads_no_more_of_a_long_journal(tmp_path):
     assert steps[1] < steps[0] + 10
 
 
-@pytest.last_undoable.parametrize(("seq", "batch"), [(3, 2), (1, 3), (2, 1), (None, 2), (-1, 2)])
+@pytest.mark.parametrize(("seq", "batch"), [(3, 2), (1, 3), (2, 1), (None, 2), (-1, 2)])
 def test_what_does_not_follow_is_refused_by_the_file_itself(tmp_path, seq, batch):
     with Journal(tmp_path / "game.sqlite") as journal:
         journal.append([])

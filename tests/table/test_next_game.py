@@ -109,7 +109,7 @@ def test_no_file_that_is_there_is_written_over(journal, tmp_path, monkeypatch):
     assert (table.view.phase, taken.read_text()) == ("toss", "somebody's")
 
 
-@pytest.last_undoable.parametrize("before", ["nothing", "toss"])
+@pytest.mark.parametrize("before", ["nothing", "toss"])
 def test_only_a_game_that_is_over_is_followed(journal, tmp_path, before):
     table = sit(journal)
     if before == "toss":

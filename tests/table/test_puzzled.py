@@ -32,7 +32,7 @@ def table(request, memory_journal):
     return Table(memory_journal(), rules, {}, referee_for(rules, None, bytes))
 
 
-@pytest.last_undoable.parametrize("what", ["_overdue", "_felt"])
+@pytest.mark.parametrize("what", ["_overdue", "_felt"])
 def test_it_is_logged_once_asked_once_and_goes_on(table, what, monkeypatch, caplog):
     if begin := BEGIN.get(table.game.name):
         table.judge(JudgeAction(1.0, begin))

@@ -96,8 +96,8 @@ def anything(chance, rules, story, t):
     )
 
 
-@pytest.last_undoable.parametrize("seed", range(8))
-@pytest.last_undoable.parametrize("name", names())
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("name", names())
 def test_the_pipe_and_the_table_stand_alike_after_every_line(name, seed, tmp_path):
     chance = random.Random(f"{name} {seed}")
     with Journal(tmp_path / "game.sqlite") as journal:

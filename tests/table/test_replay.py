@@ -260,7 +260,7 @@ def test_what_is_wrong_in_a_record_is_told_beside_it(tmp_path, capsys):
         main([str(path)])
 
 
-@pytest.last_undoable.parametrize("name", [name for name in registry.names() if name != HAMPA_APENA])
+@pytest.mark.parametrize("name", [name for name in registry.names() if name != HAMPA_APENA])
 def test_a_game_kept_by_the_judge_is_told_as_its_record_tells_it(name, tmp_path, capsys):
     chance = random.Random(name)
     rules = registry.game(name)
@@ -279,7 +279,7 @@ def test_a_game_kept_by_the_judge_is_told_as_its_record_tells_it(name, tmp_path,
     assert told.count("\n") > 10
 
 
-@pytest.last_undoable.parametrize("name", registry.names())
+@pytest.mark.parametrize("name", registry.names())
 def test_a_score_sheet_of_any_game_is_told(name, tmp_path, capsys):
     chance = random.Random(name)
     players = {"players": "Ana,Bo"} if "players" in registry.game(name).settings else {}

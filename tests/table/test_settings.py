@@ -165,7 +165,7 @@ MODE = 'must be "automatic" or "ask" or "off"'
 VALUE = "must be text, a number, or true or false"
 
 
-@pytest.last_undoable.parametrize(
+@pytest.mark.parametrize(
     ("text", "line", "what"),
     [
         ("[web]\nport = '8080'", 2, "[web] port: must be a whole number from 0 to 65535, not '8080'"),
@@ -258,13 +258,13 @@ def test_several_pins_clash_together(faults):
     ]
 
 
-@pytest.last_undoable.parametrize("kinds", [("none", "pi"), ("pi", "none"), ("memory", "pi")])
+@pytest.mark.parametrize("kinds", [("none", "pi"), ("pi", "none"), ("memory", "pi")])
 def test_pins_clash_only_where_both_are_driven(write, kinds):
     strips, buttons = kinds
     load(write(f"[strips]\nkind = '{strips}'\npin = 16\n[buttons]\nkind = '{buttons}'"))
 
 
-@pytest.last_undoable.parametrize(
+@pytest.mark.parametrize(
     "name", ["A", "x" * 40, "Mdewakaŋtuŋwaŋ", "ᐊᓂᔑᓈᐯ", "नमस्ते", "🪶", "👩\u200d👩\u200d👧", 'O\'Brien "B" \\ #1']
 )
 def test_names_may_hold_anything_people_write(write, name):
@@ -278,7 +278,7 @@ def test_a_name_has_at_most_40_characters(faults):
     assert "1 to 40 characters" in what
 
 
-@pytest.last_undoable.parametrize("text", ["\ufeff[web]\r\nport = 81\r\n", "[web]\nport = 81"])
+@pytest.mark.parametrize("text", ["\ufeff[web]\r\nport = 81\r\n", "[web]\nport = 81"])
 def test_what_editors_do_to_a_file(write, text):
     assert load(write(text)).web.port == 81
 
@@ -287,7 +287,7 @@ def test_lines_count_the_same_with_windows_line_ends(faults):
     assert faults("\ufeff[web]\r\n\r\nport = 'x'\r\n")[0][0] == 3
 
 
-@pytest.last_undoable.parametrize(
+@pytest.mark.parametrize(
     ("make", "what"),
     [
         (lambda path: None, "there is no settings file"),
@@ -363,7 +363,7 @@ def test_every_sensed_foul_can_be_set():
     assert set(Settings().referee.fouls.model_dump()) == set(SENSED_FOULS)
 
 
-@pytest.last_undoable.parametrize("value", ["[1, 2]", "['A', 'B']"])
+@pytest.mark.parametrize("value", ["[1, 2]", "['A', 'B']"])
 def test_options_are_handed_on_as_the_command_line_writes_them(write, value):
     path = write(f"[game.options]\npoints = {value}")
     with pytest.raises(SettingsError, match="not a list" if "1" in value else "cannot be 'A,B'"):
@@ -426,7 +426,7 @@ def test_the_verb_says_ok_and_what_will_be_used(write, capsys):
     assert 'host = "127.0.0.1"  # default\n' in out
 
 
-@pytest.last_undoable.parametrize("game", registry.names())
+@pytest.mark.parametrize("game", registry.names())
 def test_each_game_has_an_example_with_its_own_options(write, capsys, game):
     assert main(["--example", "--game", game]) == 0
     text = capsys.readouterr().out
@@ -445,7 +445,7 @@ def test_a_game_without_an_example(capsys):
         main(["--game", "patol"])
 
 
-@pytest.last_undoable.parametrize("game", ["patol", "bageswin"])
+@pytest.mark.parametrize("game", ["patol", "bageswin"])
 def test_teams_are_refused_where_players_play(write, game):
     said = f"[game]\nname = '{game}'\n[teams]\na = 'Upper'\nb = 'B'\n"
     with pytest.raises(SettingsError) as refused:
@@ -478,7 +478,7 @@ def test_the_verb_tells_all_faults_and_fails(write, capsys):
     assert f"{path}:4: [teams] a: " in err
 
 
-@pytest.last_undoable.parametrize("argv", [["a.toml", "b.toml"], ["--exampel"], ["--example", "a.toml"]])
+@pytest.mark.parametrize("argv", [["a.toml", "b.toml"], ["--exampel"], ["--example", "a.toml"]])
 def test_a_wrong_call(argv, capsys):
     assert cli(["check-settings", *argv]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 2

@@ -37,7 +37,7 @@ def test_quoted_keys():
     assert lines('"a.b" = 1\n\'c d\' = 2\n"\\u00e9\\"" = 3\n"" = 4') == {"a.b": 1, "c d": 2, 'é"': 3, "": 4}
 
 
-@pytest.last_undoable.parametrize(
+@pytest.mark.parametrize(
     "value",
     [
         '"""\nb = 2\n[c]\n"""',

@@ -59,7 +59,7 @@ def test_whole(path, capsys):
     assert (told["whole"], told["head"], told["records"], told["created"]) == (True, head, seq, 1_700_000_000.0)
 
 
-@pytest.last_undoable.parametrize(
+@pytest.mark.parametrize(
     ("wrong", "said"),
     [
         ({"body": "{}"}, "cannot be read"),
@@ -116,7 +116,7 @@ def test_beside_a_table_that_writes_it(path):
         assert verdict(path).records == journal.seq
 
 
-@pytest.last_undoable.parametrize("log", [False, True], ids=["closed", "killed"])
+@pytest.mark.parametrize("log", [False, True], ids=["closed", "killed"])
 def test_on_a_medium_that_takes_no_writes(path, log):
     """A copy, with or without the log that a killed writer left; nothing is left beside it."""
     folder = Path(tempfile.mkdtemp())

@@ -48,8 +48,8 @@ def log_of(path):
     return path.with_name(f"{path.name}-wal")
 
 
-@pytest.last_undoable.parametrize("target", ["-wal", ""])
-@pytest.last_undoable.parametrize("kind", KINDS)
+@pytest.mark.parametrize("target", ["-wal", ""])
+@pytest.mark.parametrize("kind", KINDS)
 def test_no_damage_goes_unnoticed(whole, tmp_path, target, kind):
     chance = random.Random(f"{target}{kind}")
     for n, witness in enumerate((True, False)):
@@ -59,7 +59,7 @@ def test_no_damage_goes_unnoticed(whole, tmp_path, target, kind):
             assert outcome[0] in allowed, outcome
 
 
-@pytest.last_undoable.parametrize("frame", [0, 20])
+@pytest.mark.parametrize("frame", [0, 20])
 def test_a_table_does_not_start_on_a_damaged_log(whole, killed, frame, capsys):
     turn_a_bit(log_of(killed), 32 + frame * FRAME + 2000)
     before = killed.read_bytes(), log_of(killed).read_bytes()
@@ -86,7 +86,7 @@ def test_a_log_whose_head_is_damaged_is_no_empty_one(killed):
         Journal(killed)
 
 
-@pytest.last_undoable.parametrize("left", [None, b""])
+@pytest.mark.parametrize("left", [None, b""])
 def test_no_game_begins_beside_a_log(killed, left):
     killed.unlink()
     if left is not None:
