@@ -32,9 +32,9 @@ class Peek:
         self.put = monkeypatch.setattr
         real = sealed.commitment
 
-        def commitment(game, hide, pad, nonce):
+        def commitment(game, hide, pad, *others):
             self.pad = pad
-            return real(game, hide, pad, nonce)
+            return real(game, hide, pad, *others)
 
         self.put(sealed, "commitment", commitment)
 
