@@ -152,7 +152,7 @@ def test_the_detectors_get_what_was_measured(measured):
 
 def test_a_table_plays_with_it_and_feels_what_happens(tmp_path, measured, monkeypatch):
     made = Settings.model_validate({"strikes": {"threshold_db": measured.strikes.threshold_db}})
-    monkeypatch.setattr(simulation, "feel_for", lambda _: feel(made, measured))
+    monkeypatch.setattr(simulation, "mat_sensors_for", lambda _: feel(made, measured))
     with simulation.Simulation(1, tmp_path / "j.sqlite", game("dakota")) as played:
         played.play(limit_s=80.0)
         assert played.view.hide > 5

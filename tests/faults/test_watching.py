@@ -47,7 +47,7 @@ def test_what_a_board_tells_twice_or_leaves_out():
 
     def told(*numbers, boot, lost=0):
         up = LinkUp(0.0, "00", "0.2.0", boot, "power", 4)
-        reports.took(0.0, [up, *(BoardEvent(0.0, number, "started", 1, 1, lost) for number in numbers)], False)
+        reports.on_messages(0.0, [up, *(BoardEvent(0.0, number, "started", 1, 1, lost) for number in numbers)], False)
 
     told(1, 2, boot=1)
     told(3, boot=1)

@@ -87,18 +87,18 @@ class Reports:
         """What comes from now on is of interest."""
         self._from = len(self.events)
 
-    def took(self, t, messages, armed):
+    def on_messages(self, t, messages, armed):
         for message in messages:
             if isinstance(message, LinkUp):
                 self._boots = message.boot_count
             elif isinstance(message, BoardEvent):
                 self.events.append((self._boots, message))
 
-    def told(self, events, armed): ...
+    def on_events(self, events, armed): ...
 
-    def pressed(self, t, press): ...
+    def on_press(self, t, press): ...
 
-    def stepped(self, t, table, armed): ...
+    def on_step(self, t, table, armed): ...
 
     @property
     def lines(self):

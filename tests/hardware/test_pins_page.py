@@ -121,6 +121,6 @@ def test_pins_and_addresses_in_the_prose_are_the_pin_maps(name):
 
 def test_the_doctor_names_the_addresses_of_the_pin_map():
     board = pinmap().board
-    said = (ROOT / "pi_controller" / "doctor" / "ears.py").read_text("utf-8")
+    said = (ROOT / "pi_controller" / "doctor" / "sensor_checks.py").read_text("utf-8")
     named = {int(address, 16) for address in re.findall(r"0x[0-9A-Fa-f]{2}", said)}
     assert named == {board.mpr121_address, board.tca9548a_addresses[0], board.tca9548a_addresses[-1]}

@@ -238,7 +238,7 @@ def test_a_start_with_a_host_is_called_calm_much_later(rig):
 
 def happen(rig, count):
     for _ in range(count):
-        rig.sampler._tell(wire.LOST, 0, rig.sampler.events._last)
+        rig.sampler._add_event(wire.LOST, 0, rig.sampler.events._last)
 
 
 def numbers(messages):

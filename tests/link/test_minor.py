@@ -73,7 +73,7 @@ def test_an_old_host_at_a_new_board(rig):
         rig.sampler.step()
         if n % 60 == 0:
             rig.board.heard += wire.seal(wire.ping_body(n), n // 60)
-            rig.sampler._tell(wire.LATE, 0, 1)
+            rig.sampler._add_event(wire.LATE, 0, 1)
         if n == 500:
             rig.board.overrun(3)
         kinds |= {kind for kind, _, _ in ears.feed(bytes(rig.board.sent))}

@@ -110,7 +110,7 @@ class Traffic(RuleBasedStateMachine):
     @rule(count=st.integers(1, 40))
     def things_happen_on_the_board(self, count):
         for _ in range(count):
-            self.rig.sampler._tell(wire.LATE, 0, 1)
+            self.rig.sampler._add_event(wire.LATE, 0, 1)
 
     @rule(seconds=st.sampled_from((0.1, 1.2, 4.0)))
     def the_cable_is_out(self, seconds):

@@ -25,16 +25,16 @@ class Log:
         self.messages: list[Any] = []
         self.sizes: list[tuple[float, str, int, int]] = []
 
-    def took(self, t, messages, armed):
+    def on_messages(self, t, messages, armed):
         self.messages += messages
 
-    def told(self, events, armed):
+    def on_events(self, events, armed):
         self.events += events
 
-    def pressed(self, t, press):
+    def on_press(self, t, press):
         self.events.append(press)
 
-    def stepped(self, t, table, armed):
+    def on_step(self, t, table, armed):
         self.sizes.append((t, table.story.phase, table.story.hide, self.path.stat().st_size))
 
 

@@ -208,7 +208,7 @@ def test_a_fact_that_is_refused_changes_nothing():
 def test_an_undo_costs_the_same_in_a_long_history(monkeypatch):
     told = []
     whole = history_module.apply_batch
-    monkeypatch.setattr(history_module, "tell_batch", lambda *args: told.append(1) or whole(*args))
+    monkeypatch.setattr(history_module, "apply_batch", lambda *args: told.append(1) or whole(*args))
     for length in (10, 1000):
         history = History(DAKOTA)
         history.append([OPENED])

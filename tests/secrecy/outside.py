@@ -219,8 +219,8 @@ class Outside:
             return outside.lines
 
         class Copies(Backup):
-            def stepped(self, t, table, armed):
-                super().stepped(t, table, armed)
+            def on_step(self, t, table, armed):
+                super().on_step(t, table, armed)
                 assert self._done.wait(30)
 
         class Spoken(Voice):

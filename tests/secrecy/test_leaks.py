@@ -105,7 +105,7 @@ def row(peek):
 def copy(peek):
     real = backup.Backup.stepped
 
-    def stepped(self, t, table, armed):
+    def on_step(self, t, table, armed):
         if peek.pad != PADS[0]:
             real(self, t, table, armed)
 

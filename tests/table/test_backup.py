@@ -107,19 +107,19 @@ def settle(keeper):
 
 def test_it_goes_on_while_the_game_is_played(table, stick):
     keeper = Backup(table.journal.path, stick, every_s=60.0)
-    keeper.stepped(0.0, table, armed=False)
+    keeper.on_step(0.0, table, armed=False)
     settle(keeper)
     (name,) = names(stick)
     first = verdict(stick / name).records
     table.journal.append([Ready(1.0)])
-    keeper.stepped(59.0, table, armed=False)
+    keeper.on_step(59.0, table, armed=False)
     settle(keeper)
     assert verdict(stick / name).records == first == table.journal.seq - 1
-    keeper.stepped(60.0, table, armed=False)
+    keeper.on_step(60.0, table, armed=False)
     settle(keeper)
     assert verdict(stick / name).records == first + 1
     table.journal.append([Ready(61.0)])
-    keeper.stepped(61.0, table, armed=False)
+    keeper.on_step(61.0, table, armed=False)
     keeper.close()
     assert verdict(stick / name).records == first + 2  # what was new when the table stopped
     assert names(stick) == [name]
@@ -136,7 +136,7 @@ def test_a_slow_stick_does_not_hold_up_the_game(table, stick):
 
     keeper = Backup(table.journal.path, stick, every_s=1.0, copy=slow)
     for t in range(100):  # each of these steps would wait for ever, were it to wait at all
-        keeper.stepped(float(t), table, armed=False)
+        keeper.on_step(float(t), table, armed=False)
         table.journal.append([Ready(float(t))])
     assert began.wait(20)
     assert not copied
@@ -151,12 +151,12 @@ def test_a_stick_that_is_pulled_out_is_said_once_and_tried_again(table, stick, c
     stick.rmdir()
     keeper = Backup(table.journal.path, stick, every_s=1.0)
     for t in range(5):
-        keeper.stepped(float(t), table, armed=False)
+        keeper.on_step(float(t), table, armed=False)
         settle(keeper)
     (said,) = caplog.messages
     assert said.endswith("No such file or directory; the game goes on, and it is tried again")
     stick.mkdir()
-    keeper.stepped(6.0, table, armed=False)
+    keeper.on_step(6.0, table, armed=False)
     settle(keeper)
     assert "is copied to" in caplog.messages[1]
     keeper.close()

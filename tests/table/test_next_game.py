@@ -220,12 +220,12 @@ def test_the_backup_has_the_finished_game_to_its_end_and_the_next_one(journal, t
     stick.mkdir()
     table = sit(journal)
     keeper = Backup(journal.path, stick, 1.0)
-    keeper.stepped(BEGUN, table, armed=False)
+    keeper.on_step(BEGUN, table, armed=False)
     keeper._done.wait(10)
     finish(table)
     last = journal.seq
     table.judge(JudgeNewGame(BEGUN + 20.0))
-    keeper.stepped(BEGUN + 20.0, table, armed=False)
+    keeper.on_step(BEGUN + 20.0, table, armed=False)
     keeper.close()
     copies = [verdict(path) for path in sorted(stick.glob("*.sqlite"))]
     assert sorted(copy.records for copy in copies) == sorted([last, journal.seq])

@@ -112,7 +112,7 @@ def test_it_is_replayed_and_told_in_todays_words(path, capsys):
     assert sheet.state == STANDS
     assert [line.action["do"] for line in sheet.lines if line.action] == ["toss", *["shoot"] * 9]
     assert "hunt" not in as_json(sheet)
-    last = event_log.kept(path, "ojibwe", TEAMS, last_undoable=26)
+    last = event_log.kept(path, "ojibwe", TEAMS, mark=26)
     assert last.action == shot(hit=3, ball=3)
     assert last.undo.startswith("Struck 3, ball under 3")
     assert not [line.text for line in last.lines if "hunt" in line.text]

@@ -86,7 +86,7 @@ def test_a_voice_that_knew_the_place_would_be_caught(heard, record, tmp_path, mo
     told = []
     for place, word in ((1, "paguga"), (2, "wheya")):
         monkeypatch.setattr(
-            voice_module, "news", lambda before, view, word=word: Announcement((word,) if view.commit else ())
+            voice_module, "announcement", lambda before, view, word=word: Announcement((word,) if view.commit else ())
         )
         told.append(sounds(heard, record, tmp_path, place))
     assert repr(told[0][:2]) != repr(told[1][:2])
