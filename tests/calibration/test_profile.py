@@ -11,7 +11,7 @@ from pi_controller.calibration.profile import Magnets, Profile, ProfileError, St
 from pi_controller.games.registry import game
 from pi_controller.mat.events import Beads
 from pi_controller.mat.hands import HandSettings
-from pi_controller.run import feel, profiled
+from pi_controller.run import mat_sensors, profiled
 from pi_controller.sensing import mat_sensors_for
 from pi_controller.sim import simulation
 from pi_controller.sim.listening import SimListening
@@ -141,7 +141,7 @@ def test_the_settings_take_the_profiles_threshold_unless_they_name_one(tmp_path,
 
 
 def test_the_detectors_get_what_was_measured(measured):
-    made = feel(Settings(), measured)
+    made = mat_sensors(Settings(), measured)
     assert made.beads.baseline is not None
     assert made.beads.baseline.firm
     assert measured.touch is not None
@@ -152,7 +152,7 @@ def test_the_detectors_get_what_was_measured(measured):
 
 def test_a_table_plays_with_it_and_feels_what_happens(tmp_path, measured, monkeypatch):
     made = Settings.model_validate({"strikes": {"threshold_db": measured.strikes.threshold_db}})
-    monkeypatch.setattr(simulation, "mat_sensors_for", lambda _: feel(made, measured))
+    monkeypatch.setattr(simulation, "mat_sensors_for", lambda _: mat_sensors(made, measured))
     with simulation.Simulation(1, tmp_path / "j.sqlite", game("dakota")) as played:
         played.play(limit_s=80.0)
         assert played.view.hide > 5

@@ -47,9 +47,7 @@ def test_a_journal_that_does_not_wait_for_the_disk_is_found_out(script, also):
     assert outcome["events lost"] > 0
 
 
-@pytest.mark.parametrize(
-    "call", ["fsync,fdatasync:{}:when=20+11", "pwrite64:{}:when=80+37", "ftruncate:{}:when=2+2"]
-)
+@pytest.mark.parametrize("call", ["fsync,fdatasync:{}:when=20+11", "pwrite64:{}:when=80+37", "ftruncate:{}:when=2+2"])
 @pytest.mark.parametrize("error", ["EIO", "ENOSPC", "EROFS"])
 def test_a_disk_that_fails_now_and_then_loses_nothing(script, call, error):
     """The calls are answered so now and then; what a failed sync was to write may never be written, as on Linux."""

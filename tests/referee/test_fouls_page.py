@@ -23,9 +23,7 @@ def test_every_foul_of_chapter_12_has_a_story_and_every_setting_in_every_preset(
     assert {foul.label for foul in told["outside_help"]} == {"hiders", "hitters"}
 
 
-@pytest.mark.parametrize(
-    "name", [*PASS_FOULS, *BEAD_FOULS, "time", "rehide", "double_tap", "no_throw", "early_hit"]
-)
+@pytest.mark.parametrize("name", [*PASS_FOULS, *BEAD_FOULS, "time", "rehide", "double_tap", "no_throw", "early_hit"])
 def test_what_is_automatic_is_called_and_what_is_ask_is_asked(name):
     (fouls,) = (fouls for told, _, fouls in stories() if told == name)
     for foul in fouls:

@@ -191,9 +191,7 @@ def test_what_cannot_be_nearest(pads):
         main(["dakota", f"--nearest={pads}"])
 
 
-@pytest.mark.parametrize(
-    "argv", [["chess"], ["dakota", "--set", "points=many"], ["dakota", "--foul", "x"], []]
-)
+@pytest.mark.parametrize("argv", [["chess"], ["dakota", "--set", "points=many"], ["dakota", "--foul", "x"], []])
 def test_usage(argv):
     with pytest.raises(UsageError):
         main(argv)

@@ -103,13 +103,13 @@ def row(peek):
 
 
 def copy(peek):
-    real = backup.Backup.stepped
+    real = backup.Backup.on_step
 
     def on_step(self, t, table, armed):
         if peek.pad != PADS[0]:
             real(self, t, table, armed)
 
-    peek.put(backup.Backup, "stepped", stepped)
+    peek.put(backup.Backup, "on_step", on_step)
 
 
 def hit(peek):

@@ -83,9 +83,7 @@ VERBS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("main", "args"), VERBS, ids=lambda value: getattr(value, "__module__", "") or " ".join(value)
-)
+@pytest.mark.parametrize(("main", "args"), VERBS, ids=lambda value: getattr(value, "__module__", "") or " ".join(value))
 def test_what_is_in_an_older_journal_goes_out_as_one_line(tmp_path, capsys, main, args):
     told = {}
     for name, reason in (("hostile", HOSTILE), ("harmless", PLAIN)):
