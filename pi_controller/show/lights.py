@@ -6,7 +6,7 @@ pixel says that the first hit is owed, two the second. The hiding team's row is 
 passing; while the mat looks at the bead and while a hit is owed nothing moves, because currents that change disturb the
 magnetometers. A question puts a calm amber on the ends of the rows, a halted table red and white. Nothing in it changes
 faster than 0.5 Hz, and nothing depends on the bead, the commitment, the hits or the words. The other games are drawn in
-`scenes/`.
+`games/`.
 
 Scenes are pure: view and time in, pixels out. `SCENES` holds one for each game that wants its own.
 """
@@ -17,6 +17,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from pi_controller.pinmap import pinmap
+from pi_controller.show.games import bageswin, ojibwe, patol, plum_stone, slahal
 from pi_controller.show.paint import (
     AMBER,
     ASIDE,
@@ -36,7 +37,6 @@ from pi_controller.show.paint import (
     pattern,
     short_row,
 )
-from pi_controller.show.scenes import bageswin, ojibwe, patol, plum_stone, slahal
 
 if TYPE_CHECKING:
     from collections.abc import Callable

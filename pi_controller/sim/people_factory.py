@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_controller.referee.story import HAMPA_APENA, THROWN
-from pi_controller.sim.bone_holders import BoneHolders
+from pi_controller.sim.dakota import Players
 from pi_controller.sim.ojibwe import OjibwePeople
-from pi_controller.sim.players import Players
+from pi_controller.sim.slahal import BoneHolders
 from pi_controller.sim.throwers import Throwers
 
 if TYPE_CHECKING:

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from pi_controller.referee.seating import Seats
     from pi_controller.referee.settings import RefereeSettings
     from pi_controller.sim.conditions import Conditions
+    from pi_controller.sim.dakota import Players
     from pi_controller.sim.plans import Mischief, PaceName
-    from pi_controller.sim.players import Players
     from pi_controller.sim.truth import Truth
     from pi_controller.sim.turn_people import TurnPeople
     from pi_controller.sim.turns import Turns

@@ -8,8 +8,8 @@ from pi_controller.games.base import other
 from pi_controller.show import sheet_phrases
 from pi_controller.show.i18n import catalogue
 from pi_controller.show.names import player_name, team_name
-from pi_controller.web.tables.markup import chip, safe
-from pi_controller.web.tables.shapes import drawn
+from pi_controller.web.markup import chip, safe
+from pi_controller.web.shapes import drawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

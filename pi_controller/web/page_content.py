@@ -19,7 +19,7 @@ from pi_controller.show.i18n import catalogue
 from pi_controller.show.names import player_name, team_name
 from pi_controller.show.sheet_phrases import has_sheet
 from pi_controller.show.words import credit, game_name, sounds_by, word
-from pi_controller.web.tables import TABLES
+from pi_controller.web.games import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

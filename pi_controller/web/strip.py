@@ -14,9 +14,9 @@ from pi_controller.show.i18n import catalogue
 from pi_controller.show.names import player_name
 from pi_controller.show.paint import share
 from pi_controller.show.sheet_phrases import has_sheet
+from pi_controller.web.markup import safe, strokes
 from pi_controller.web.page_content import CALLS, Board, board
-from pi_controller.web.tables.markup import safe, strokes
-from pi_controller.web.tables.shapes import drawn
+from pi_controller.web.shapes import drawn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

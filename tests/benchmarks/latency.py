@@ -46,8 +46,8 @@ from pi_controller.link import wire
 from pi_controller.mat.strikes import StrikeDetector
 from pi_controller.pinmap import pinmap
 from pi_controller.referee.facts import Done
+from pi_controller.sim.dakota import Players
 from pi_controller.sim.mat import SimMat
-from pi_controller.sim.players import Players
 from pi_controller.table.journal import Journal
 from pi_controller.table.view import View
 

@@ -27,10 +27,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pi_controller.errors import MatError
+from pi_controller.sim.dakota import Players
 from pi_controller.sim.elsewhere import Elsewhere
 from pi_controller.sim.lockstep import LockStep
 from pi_controller.sim.mat import SimMat
-from pi_controller.sim.players import Players
 from pi_controller.table.journal import Journal
 from pi_controller.table.verify import verdict
 

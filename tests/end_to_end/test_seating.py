@@ -12,10 +12,10 @@ from pi_controller.mat.sensors import MatSensors
 from pi_controller.referee.dakota import DakotaReferee
 from pi_controller.referee.facts import LinkSeen
 from pi_controller.referee.history import effective
+from pi_controller.sim.dakota import Players
 from pi_controller.sim.lockstep import TICK_S
 from pi_controller.sim.mat import SimMat
 from pi_controller.sim.plans import Mischief
-from pi_controller.sim.players import Players
 from pi_controller.sim.simulation import Simulation
 from pi_controller.table.journal import Journal
 from pi_controller.table.table import Table

@@ -21,7 +21,7 @@ from pi_controller.mat.strikes import StrikeDetector
 from pi_controller.referee.dakota import DakotaReferee
 from pi_controller.referee.history import effective
 from pi_controller.referee.settings import RefereeSettings
-from pi_controller.sim.players import Players
+from pi_controller.sim.dakota import Players
 from pi_controller.table.journal import Journal
 from pi_controller.table.table import Table
 

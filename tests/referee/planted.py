@@ -13,8 +13,8 @@ import numpy as np
 from pi_controller.referee.facts import Commit, Done, FoulSeen, Question
 from pi_controller.referee.judge import JudgeAction
 from pi_controller.referee.reducer import apply, blank
+from pi_controller.sim.dakota import Players
 from pi_controller.sim.plans import SENSED_FOULS, HidePlan, Mischief, hide_plan
-from pi_controller.sim.players import Players
 
 LATER = ("bead_moved", "touch", "two_struck", "early_hit", "same_pad", "time")
 """The fouls that are made once the bead is hidden, and that sensors or the clock notice."""
@@ -25,7 +25,7 @@ LIGHT_DBFS = (-42.0, -31.0)
 FELT_S = 1.0
 """So soon after a touch whatever follows from it is there."""
 OF_TURNS = {"slahal": "rehide", "bageswin": "double_tap", "plum_stone": "no_throw"}
-"""The foul of each other game, which its own people make (`sim.bones`, `sim.throws`)."""
+"""The foul of each other game, which its own people make (`sim.slahal`, `sim.throws`)."""
 
 
 class Planting(Players):

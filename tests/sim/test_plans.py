@@ -8,9 +8,9 @@ import pytest
 from pi_controller.games import registry
 from pi_controller.pinmap import pinmap
 from pi_controller.referee.slahal import SIGNALS
-from pi_controller.sim.bone_plans import HOLDERS, PADS_OF, bones_plan, duels
 from pi_controller.sim.ojibwe import BALLS, MARKED, ojibwe_script
 from pi_controller.sim.plans import Mischief
+from pi_controller.sim.slahal import HOLDERS, PADS_OF, bones_plan, duels
 from pi_controller.sim.throws import RATTLE_S, start, throw_script
 
 ALL = Mischief(1.0, 1.0)

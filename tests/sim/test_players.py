@@ -8,9 +8,9 @@ import pytest
 from pi_controller.games import registry
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeCall
 from pi_controller.sim.conditions import Conditions
+from pi_controller.sim.dakota import Players
 from pi_controller.sim.people import AGAIN_S
 from pi_controller.sim.plans import Mischief, PaceName, hide_plan
-from pi_controller.sim.players import Players
 from pi_controller.sim.truth import predict
 from pi_controller.sim.world import World
 from pi_controller.table.view import Asked, Hit, Phase, View

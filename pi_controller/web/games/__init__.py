@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pi_controller.web.tables import bowl, ojibwe, patol, slahal
+from pi_controller.web.games import bageswin, ojibwe, patol, plum_stone, slahal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 TABLES: Mapping[str, Callable[[View, str], str]] = {
     "ojibwe": ojibwe.table,
     "slahal": slahal.table,
-    "bageswin": bowl.bageswin,
-    "plum_stone": bowl.plum_stone,
+    "bageswin": bageswin.table,
+    "plum_stone": plum_stone.table,
     "patol": patol.table,
 }
 """How each game's table is made, from the view and the language."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pi_controller.games.slahal_state import ALL_DEAD, PER_TEAM
 from pi_controller.show.i18n import catalogue
-from pi_controller.web.tables.markup import chip, head, middle, safe, strokes, team
+from pi_controller.web.markup import chip, head, middle, safe, strokes, team
 
 if TYPE_CHECKING:
     from pi_controller.table.view import View

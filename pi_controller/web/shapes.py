@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from pi_controller.web.tables.markup import safe
+from pi_controller.web.markup import safe
 
 RADIUS = 13
 """How far a shape reaches from its middle, in the units of the drawing."""

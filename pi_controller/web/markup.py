@@ -60,3 +60,8 @@ def team(view: View, letter: str, turn: str | None, inside: str) -> str:
 def middle(title: str, inside: str) -> str:
     """Return the section between the two teams."""
     return f'<section class="team middle"><div class="who"><h2 class="label">{safe(title)}</h2></div>{inside}</section>'
+
+
+def bowl_value(value: int | None, said: str) -> str:
+    """Return what the last throw was worth, as it stands in the bowl."""
+    return f'<p class="value"><b>{"–" if value is None else value}</b><span class="label">{safe(said)}</span></p>'

@@ -8,7 +8,7 @@ from pi_controller.games.ojibwe import HIGH, HIGH_MATE, value
 from pi_controller.games.ojibwe_state import COUNTERS, PADS
 from pi_controller.pinmap import pinmap
 from pi_controller.show.i18n import catalogue
-from pi_controller.web.tables.markup import chip, head, label, middle, safe, strokes, team
+from pi_controller.web.markup import chip, head, label, middle, safe, strokes, team
 
 if TYPE_CHECKING:
     from pi_controller.table.view import View

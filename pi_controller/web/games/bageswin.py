@@ -1,4 +1,4 @@
-"""The two bowl games on the page: Bageswin with its players round the bowl, and the plum stone game with two.
+"""Bageswin on the page: the players round the bowl with its bank and the last value.
 
 A stroke is a share of all sticks there are, a twentieth of them, so any number of sticks fits; the numbers are exact.
 """
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from pi_controller.show.i18n import catalogue
 from pi_controller.show.names import player_name
 from pi_controller.show.paint import share
-from pi_controller.web.tables.markup import head, middle, safe, strokes, team
-from pi_controller.web.tables.shapes import drawn
+from pi_controller.web.markup import bowl_value, safe, strokes
+from pi_controller.web.shapes import drawn
 
 if TYPE_CHECKING:
     from pi_controller.table.view import View
@@ -29,7 +29,7 @@ _PLACES = {
 """Where each of so many players sits; the bowl passes to the left, which from above is clockwise."""
 
 
-def bageswin(view: View, language: str) -> str:
+def table(view: View, language: str) -> str:
     """Return the fish game as HTML: the bowl with bank and last value, the players round it in turn order."""
     text, sheet = catalogue(language).gettext, view.sheet
     players = sheet["players"]
@@ -49,28 +49,7 @@ def bageswin(view: View, language: str) -> str:
         )
     bank = strokes("part", share(sheet["bank"], total, _STROKES), _STROKES)
     return (
-        f'<section class="round"><div class="bowl">{_value(sheet["value"], text("last throw"))}'
+        f'<section class="round"><div class="bowl">{bowl_value(sheet["value"], text("last throw"))}'
         f'<div class="bank"><p class="label">{safe(text("bank"))} <b>{sheet["bank"]}</b></p>{bank}</div></div>'
         f'<ol class="seats">{seats}</ol></section>'
     )
-
-
-def plum_stone(view: View, language: str) -> str:
-    """Return the plum stone game as HTML: the counters of each player and the pile, and the last throw."""
-    text, sheet = catalogue(language).gettext, view.sheet
-    total = sheet["pile"] + sum(sheet["counters"].values())
-    sections: dict[str, str] = {}
-    for letter in "AB":
-        held = sheet["counters"][letter]
-        inside = head(view, letter, None, "", language)
-        inside += strokes("long", share(held, total, _STROKES), _STROKES) + f'<p class="count">{held}</p>'
-        sections[letter] = team(view, letter, sheet["thrower"], inside)
-    pile = strokes("long", share(sheet["pile"], total, _STROKES), _STROKES) + f'<p class="count">{sheet["pile"]}</p>'
-    return (
-        f"{sections['A']}{middle(text('In the pile'), pile)}{sections['B']}"
-        f'<section class="tossed"><div class="bowl">{_value(sheet["value"], text("last throw"))}</div></section>'
-    )
-
-
-def _value(value: int | None, said: str) -> str:
-    return f'<p class="value"><b>{"–" if value is None else value}</b><span class="label">{safe(said)}</span></p>'

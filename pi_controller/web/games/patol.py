@@ -13,8 +13,8 @@ from pi_controller.games.patol import RIVERS, STONES
 from pi_controller.show import sheet_phrases
 from pi_controller.show.i18n import catalogue
 from pi_controller.show.names import player_name
-from pi_controller.web.tables.markup import safe
-from pi_controller.web.tables.shapes import RADIUS, drawn, horse
+from pi_controller.web.markup import safe
+from pi_controller.web.shapes import RADIUS, drawn, horse
 
 if TYPE_CHECKING:
     from pi_controller.table.view import View
