@@ -19,12 +19,11 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, get_args
 
 from pi_controller.errors import MatError, UsageError
-from pi_controller.games.bageswin import PIECES
 from pi_controller.games.base import IllegalActionError, InvalidActionError
 from pi_controller.games.restoring import changed
 from pi_controller.games.wording import nearest, printable
 from pi_controller.record.model import RecordError
-from pi_controller.record.notation import FORMS, parse_action, spoken
+from pi_controller.record.notation import parse_action, spoken
 from pi_controller.record.values import scan
 from pi_controller.referee.judge import (
     ClosedBy,
@@ -43,7 +42,6 @@ from pi_controller.referee.judge import (
     JudgeSet,
     JudgeUndo,
 )
-from pi_controller.referee.story import HAMPA_APENA
 from pi_controller.show.words import glossary
 
 if TYPE_CHECKING:
@@ -65,13 +63,6 @@ HELP = f"""The judge can type: toss A | toss B | found [PAD] | missed [PAD] | fo
                     answer CHOICE | again (the hide starts over) | undo [REASON]{_OF_THE_TABLE}"""
 """What can be typed where the mat plays along."""
 _OTHER_WORDS = f"                    undo [REASON] | help (examples of what can be typed now){_OF_THE_TABLE}"
-_FLAGS = {"block", "mirror"}
-"""What a guess of slahal may be beside its signal."""
-_LETTERS = {
-    "bageswin": {piece[0]: (piece, count) for piece, count in PIECES.items()},
-    "plum_stone": {"m": ("moons", 2), "w": ("whites", 3)},
-}
-"""The letter of each kind of piece, with the score sheet's name for it and how many there are."""
 _STEPS = 12
 """So far into a game all its words have come up: eight players start before the first throw of patol."""
 
@@ -161,7 +152,7 @@ def run_line(table: Table, line: str, t: float, language: str = "en") -> str:
 
 def help_for(game: Game[Any]) -> str:
     """Return what can be typed in `game`: for one that the judge alone keeps, examples of each of its words."""
-    if game.name == HAMPA_APENA:
+    if game.hand_passes:
         return HELP
     return f"The judge can type, for example: {' | '.join(_examples(game))}\n{_OTHER_WORDS}"
 
@@ -169,41 +160,14 @@ def help_for(game: Game[Any]) -> str:
 def help_now(table: Table) -> str:
     """Return what can be typed at the table now, one line for all actions that come to the same."""
     now = table.game.legal_actions(table.story.state)
-    if table.game.name == HAMPA_APENA or not now:
+    if table.game.hand_passes or not now:
         return help_for(table.game)
     return f"Now the judge can type, for example: {' | '.join(_lines(table.game, now))}\n{_OTHER_WORDS}"
 
 
 def _parse_action(line: str, game: Game[Any]) -> dict[str, Json]:
     """Return the action of `game` that `line` says; raises `UsageError`."""
-    return _short(game.name, line.split()) or _action(line, game)
-
-
-def _short(game: str, words: list[str]) -> dict[str, Json] | None:
-    """Return the action that the judge's shorthand says, or None where it is none."""
-    match game, words:
-        case "dakota", [("found" | "missed") as word]:
-            return {"do": "hit", "found": word == "found"}
-        case "dakota", [("found" | "missed") as word, pad] if pad.isdecimal():
-            return {"do": "hit", "found": word == "found", "pad": int(pad[:9])}
-        case "slahal", ["guess", ("left" | "right" | "inside" | "outside") as signal, *more] if _FLAGS.issuperset(more):
-            return {"do": "guess", "signal": signal} | dict.fromkeys(more, True)
-        case (("bageswin" | "plum_stone" | "patol"), [pieces]):
-            return _thrown(game, pieces.lower())
-        case _:
-            return None
-
-
-def _thrown(game: str, pieces: str) -> dict[str, Json] | None:
-    """Return the throw that a word of one letter a piece says, or None where it says none."""
-    if game == "patol":
-        return {"do": "throw", "marked": int(pieces)} if pieces in {"0", "1", "2", "3"} else None
-    most = _LETTERS[game]
-    shown = {name: pieces.count(letter) for letter, (name, _) in most.items()}
-    known = pieces == "0" or sum(shown.values()) == len(pieces)
-    if not known or any(shown[name] > count for name, count in most.values()):
-        return None
-    return {"do": "throw", "red": shown} if game == "bageswin" else {"do": "throw", **shown}
+    return game.shorthand(line.split()) or _action(line, game)
 
 
 def _action(line: str, game: Game[Any]) -> dict[str, Json]:
@@ -225,7 +189,7 @@ def _action(line: str, game: Game[Any]) -> dict[str, Json]:
 def _seen(game: Game[Any]) -> dict[str, list[dict[str, Json]]]:
     """Return each word of `game`, with the actions that begin with it as they come up at its beginning."""
     state = game.opening()
-    seen: dict[str, list[dict[str, Json]]] = {word: [] for word in FORMS.get(game.name, {})}
+    seen: dict[str, list[dict[str, Json]]] = {word: [] for word in game.forms}
     for _ in range(_STEPS):
         legal = game.legal_actions(state)
         if not legal:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pi_controller.games.registry import kind
+from pi_controller.mat.bead_fit import HIGHEST_MM
 from pi_controller.mat.bead_refine import UNMARKED_AM2
 from pi_controller.mat.beads import BeadTracker
 from pi_controller.mat.hands import HandDetector, HandSettings
@@ -25,13 +27,16 @@ def mat_sensors_for(game: str, strikes: StrikeSettings | None = None, profile: P
     touch = HandSettings() if profile is None else profile.hand_settings()
     base = None if profile is None else profile.baseline()
     board = "" if profile is None else profile.board_id
-    hands = HandDetector(settings=touch)
-    match game:
-        case "ojibwe":  # four balls, the three that are not marked with the weaker magnet
-            beads = BeadTracker(smallest=UNMARKED_AM2, most=4, in_play=4, baseline=base)
-            return MatSensors(strikes, hands=hands, beads=beads, board_id=board)
-        case "slahal":  # two unmarked bones in two of four fists
-            bones = BeadTracker(smallest=UNMARKED_AM2, most=2, in_play=2, highest_mm=IN_A_FIST_MM, baseline=base)
-            return MatSensors(strikes, hands=HandDetector(settings=touch, most_hands=4), beads=bones, board_id=board)
-        case _:
-            return MatSensors(strikes, hands=hands, beads=BeadTracker(baseline=base), board_id=board)
+    hidden = kind(game).hidden
+    if hidden is None or not hidden.unmarked:
+        hands, beads = HandDetector(settings=touch), BeadTracker(baseline=base)
+    else:
+        hands = HandDetector(settings=touch, most_hands=4 if hidden.in_fists else 2)
+        beads = BeadTracker(
+            smallest=UNMARKED_AM2,
+            most=hidden.pieces,
+            in_play=hidden.pieces,
+            highest_mm=IN_A_FIST_MM if hidden.in_fists else HIGHEST_MM,
+            baseline=base,
+        )
+    return MatSensors(strikes, hands=hands, beads=beads, board_id=board)

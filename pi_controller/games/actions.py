@@ -68,6 +68,20 @@ def flag(action: Action, key: str) -> bool:
     return value
 
 
+def letters(words: Sequence[str], pieces: Mapping[str, tuple[str, int]]) -> dict[str, int] | None:
+    """Return how many of each piece show what a throw counts by, said by one word of a letter a piece; 0 for none.
+
+    `pieces` are the score sheet's name and how many there are, by the letter. None where `words` say no throw.
+    """
+    if len(words) != 1:
+        return None
+    said = words[0].lower()
+    shown = {name: said.count(letter) for letter, (name, _) in pieces.items()}
+    if said != "0" and sum(shown.values()) != len(said):
+        return None
+    return None if any(shown[name] > count for name, count in pieces.values()) else shown
+
+
 def whole(action: Action, key: str, low: int, high: int) -> int:
     """Return the value of `key`, a whole number from `low` to `high`."""
     value = action[key]

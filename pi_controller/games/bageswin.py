@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, ClassVar, Literal, cast
 from pi_controller.errors import UsageError
 from pi_controller.games import actions
 from pi_controller.games.base import Action, Game, IllegalActionError, InvalidActionError, Json
+from pi_controller.games.forms import Forms, Place
 from pi_controller.games.options import Choice, Names, Option, Whole, names
 from pi_controller.games.restoring import Sheet
 from pi_controller.games.sticks import Sticks
 from pi_controller.games.wording import listed, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pi_controller.games.options import Value
 
 BANK = ""
@@ -98,6 +101,18 @@ class Bageswin(Game[State]):
             ("mille_lacs", "hinckley_2009"),
         ),
     )
+    forms: ClassVar[Forms] = {
+        "throw": tuple(Place(f"red.{piece}", piece) for piece in ("woman", "fish", "knives", "buttons")),
+        "forfeit": (Place("by"),),
+    }
+    second_tap: ClassVar[str | None] = "double_tap"
+    solver: ClassVar[str] = "pi_controller.games.chances_bowls"
+
+    @classmethod
+    def shorthand(cls, words: Sequence[str]) -> dict[str, Json] | None:
+        """Return the action that a judge's `words` say shorter than its form, or None where they say none."""
+        red = actions.letters(words, {piece[0]: (piece, count) for piece, count in PIECES.items()})
+        return None if red is None else {"do": "throw", "red": red}
 
     def __init__(self, settings: Mapping[str, object] | None = None) -> None:
         """Choose options by name, as text or typed; the others keep their defaults. Raises `UsageError`."""

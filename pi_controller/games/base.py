@@ -8,7 +8,8 @@ now.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar, cast
 
@@ -16,6 +17,7 @@ from pi_controller.errors import MatError
 from pi_controller.games.options import chosen
 
 if TYPE_CHECKING:
+    from pi_controller.games.forms import Forms
     from pi_controller.games.options import Option, Value
 
 Team = Literal["A", "B"]
@@ -43,6 +45,20 @@ class IllegalActionError(MatError, RuntimeError):
     code = "illegal"
 
 
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """What is hidden in a game, as the mat feels it: so many `pieces` with a magnet.
+
+    `unmarked`: some of them have the weaker magnet of an unmarked one. `in_fists`: they are held in four fists on the
+    pads, and lie under none. `found_by` is the phase in which the other team looks for them.
+    """
+
+    pieces: int = 1
+    unmarked: bool = False
+    in_fists: bool = False
+    found_by: Literal["hit", "guess"] = "hit"
+
+
 class Game(ABC, Generic[S]):
     """One rule set with its options chosen. States are frozen and hashable; nothing here remembers anything."""
 
@@ -54,6 +70,19 @@ class Game(ABC, Generic[S]):
     options: ClassVar[tuple[Option, ...]]
     renamed: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """Words of actions and keys of the score sheet as older versions wrote them, with what they are called now."""
+    forms: ClassVar[Forms] = MappingProxyType({})
+    """The short forms of its actions in a record and at the judge's terminal; an action without one has its keys."""
+    hidden: ClassVar[Hidden | None] = None
+    """What is hidden and sealed; None where nothing is."""
+    hand_passes: ClassVar[bool] = False
+    """Whether hides have passes of the hand, two hits and fouls of the hider, and are told by them (Hampa Apena).
+
+    All other games are told by their score sheet.
+    """
+    second_tap: ClassVar[str | None] = None
+    """The action that a second tap of the bowl in one turn may come to, by the judge's word or the settings."""
+    solver: ClassVar[str] = ""
+    """The module that solves its chances of winning (`games.chances`); empty where people decide it."""
     settings: Mapping[str, Value]
     """Every option with the value chosen for it. Read-only."""
 
@@ -76,6 +105,17 @@ class Game(ABC, Generic[S]):
         if isinstance(do, str) and do in cls.renamed:
             now["do"] = cls.renamed[do]
         return now if len(now) == len(older) else dict(older)
+
+    @classmethod
+    def shorthand(cls, words: Sequence[str]) -> dict[str, Json] | None:  # noqa: ARG003
+        """Return the action that a judge's `words` say shorter than its form, or None where they say none."""
+        return None
+
+    @property
+    def minutes(self) -> int | None:
+        """How long a game lasts by the option `minutes`; None where it has no end in time."""
+        minutes = self.settings.get("minutes")
+        return minutes if isinstance(minutes, int) else None
 
     @property
     def chosen_settings(self) -> dict[str, Value]:

@@ -28,17 +28,6 @@ FIRST = 1 / 4
 SECOND = 1 / 3
 """After a miss three pads are left."""
 
-_MODULES = {
-    "dakota": "pi_controller.games.chances_dakota",
-    "bageswin": "pi_controller.games.chances_bowls",
-    "plum_stone": "pi_controller.games.chances_bowls",
-    "patol": "pi_controller.games.chances_patol",
-}
-
-
-GAMES = tuple(_MODULES)
-"""The games that have chances."""
-
 
 class ChancesError(MatError, ValueError):
     """Chances that cannot be given: a game without any, a game that may never end, a state out of reach."""
@@ -146,7 +135,13 @@ def beside(game: Game[Any], first: float = FIRST, second: float = SECOND) -> Cha
     return solved
 
 
+def games() -> tuple[str, ...]:
+    """Return the names of the games that have chances."""
+    return tuple(name for name in registry.names() if registry.playable(name) and registry.kind(name).solver)
+
+
 def _module(name: str) -> _Module:
-    if name not in _MODULES:
-        raise ChancesError(f"{name} has no exact chances: people decide it", f"there are some for {listed(_MODULES)}")
-    return cast("_Module", import_module(_MODULES[name]))
+    solver = registry.kind(name).solver
+    if not solver:
+        raise ChancesError(f"{name} has no exact chances: people decide it", f"there are some for {listed(games())}")
+    return cast("_Module", import_module(solver))

@@ -13,7 +13,7 @@ from pi_controller.arguments import Parser
 from pi_controller.errors import UsageError
 from pi_controller.games import actions, registry
 from pi_controller.games.base import Action, Game, IllegalActionError, InvalidActionError, Json, other
-from pi_controller.games.chances import FIRST, GAMES, SECOND, solve
+from pi_controller.games.chances import FIRST, SECOND, games, solve
 from pi_controller.games.options import from_text, written
 from pi_controller.games.play import Play, drawn
 from pi_controller.games.wording import listed
@@ -45,7 +45,7 @@ def main(argv: Sequence[str]) -> int:
 
 def _parser() -> Parser:
     parser = Parser("chances", "Tell the exact chances of winning, for learning what a moment of the game means.")
-    parser.add_argument("game", metavar="GAME", help=listed(GAMES))
+    parser.add_argument("game", metavar="GAME", help=listed(games()))
     parser.add_argument("--set", metavar="OPTION=VALUE", action="append", default=[], help="choose an option")
     parser.add_argument("--first", metavar="P", type=_chance, help="dakota: the first hit finds (default 1/4)")
     parser.add_argument("--second", metavar="P", type=_chance, help="dakota: after a miss the second finds (1/3)")

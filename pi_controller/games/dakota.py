@@ -10,13 +10,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pi_controller.games.actions import Forfeit
-from pi_controller.games.base import Action, Game, IllegalActionError, Json, Team, other
+from pi_controller.games.base import Action, Game, Hidden, IllegalActionError, Json, Team, other
 from pi_controller.games.dakota_restore import restored
 from pi_controller.games.dakota_state import MIDDLE, TEAMS, Foul, Hide, Hit, Mode, State, Toss, read
+from pi_controller.games.forms import FOUND, TEAM, Forms, Place
 from pi_controller.games.options import Choice, Option, OptionalNumber, Whole
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pi_controller.games.sticks import Sticks
 
@@ -82,6 +83,26 @@ class Dakota(Game[State]):
             ("missed_hit", "forfeit_four"),
         ),
     )
+    forms: ClassVar[Forms] = {
+        "toss": (Place("winner", words=TEAM),),
+        "hit": (Place("found", words=FOUND), Place("pad")),
+        "foul": (Place("by"), Place("kind"), Place("hide")),
+        "forfeit": (Place("by", words=TEAM),),
+    }
+    hidden: ClassVar[Hidden | None] = Hidden()
+    hand_passes: ClassVar[bool] = True
+    solver: ClassVar[str] = "pi_controller.games.chances_dakota"
+
+    @classmethod
+    def shorthand(cls, words: Sequence[str]) -> dict[str, Json] | None:
+        """Return the action that a judge's `words` say shorter than its form, or None where they say none."""
+        match words:
+            case [("found" | "missed") as word]:
+                return {"do": "hit", "found": word == "found"}
+            case [("found" | "missed") as word, pad] if pad.isdecimal():
+                return {"do": "hit", "found": word == "found", "pad": int(pad[:9])}
+            case _:
+                return None
 
     def __init__(self, settings: Mapping[str, object] | None = None) -> None:
         """Choose options by name, as text or typed; the others keep their defaults. Raises `UsageError`."""

@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from pi_controller.games.actions import Forfeit
-from pi_controller.games.base import Action, Game, IllegalActionError, Json, Team, other
+from pi_controller.games.base import Action, Game, Hidden, IllegalActionError, Json, Team, other
+from pi_controller.games.forms import NONE, TEAM, Forms, Place
 from pi_controller.games.ojibwe_state import (
     COUNTERS,
     MATE,
@@ -83,6 +84,16 @@ class Ojibwe(Game[State]):
             ("passes", "keeps_shooting"),
         ),
     )
+    forms: ClassVar[Forms] = {
+        "toss": (Place("winner", words=TEAM),),
+        "shoot": (
+            Place("opened", "open", {"-": []}, listing=True),
+            Place("hit", "hit", NONE),
+            Place("ball", "ball"),
+        ),
+        "forfeit": (Place("by", words=TEAM),),
+    }
+    hidden: ClassVar[Hidden | None] = Hidden(4, unmarked=True)
 
     def __init__(self, settings: Mapping[str, object] | None = None) -> None:
         """Choose options by name, as text or typed; the others keep their defaults. Raises `UsageError`."""

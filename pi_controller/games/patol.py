@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, TypeVar, cast
 
 from pi_controller.games import actions
 from pi_controller.games.base import Action, Game, IllegalActionError, Json
+from pi_controller.games.forms import Forms, Place
 from pi_controller.games.options import Choice, Flag, Names, Option, Whole, names
 from pi_controller.games.restoring import Sheet
 from pi_controller.games.wording import listed, shown
@@ -114,6 +115,17 @@ class Patol(Game[State]):
         ),
         Whole("circuits", 1, "How often a horse goes round to win.", 1, 99),
     )
+    forms: ClassVar[Forms] = {
+        "start": (Place("player"), Place("river"), Place("direction")),
+        "throw": (Place("marked"),),
+        "forfeit": (Place("by"),),
+    }
+    solver: ClassVar[str] = "pi_controller.games.chances_patol"
+
+    @classmethod
+    def shorthand(cls, words: Sequence[str]) -> dict[str, Json] | None:
+        """Return the action that a judge's `words` say shorter than its form, or None where they say none."""
+        return {"do": "throw", "marked": int(words[0])} if words in (["0"], ["1"], ["2"], ["3"]) else None
 
     def __init__(self, settings: Mapping[str, object] | None = None) -> None:
         """Choose options by name, as text or typed; the others keep their defaults. Raises `UsageError`."""

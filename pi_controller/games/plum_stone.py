@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pi_controller.games import actions
 from pi_controller.games.base import Action, Game, IllegalActionError, Json, Team, other
+from pi_controller.games.forms import TEAM, Forms, Place
 from pi_controller.games.options import Choice, Option, Whole
 from pi_controller.games.restoring import Sheet
 from pi_controller.games.sticks import Sticks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 PILE = "pile"
 PLAYERS: tuple[Team, ...] = ("A", "B")
@@ -51,6 +52,19 @@ class PlumStone(Game[State]):
             ("pass", "again"),
         ),
     )
+    forms: ClassVar[Forms] = {
+        "lot": (Place("first", words=TEAM),),
+        "throw": (Place("moons", "moons"), Place("whites", "whites")),
+        "forfeit": (Place("by", words=TEAM),),
+    }
+    second_tap: ClassVar[str | None] = "no_throw"
+    solver: ClassVar[str] = "pi_controller.games.chances_bowls"
+
+    @classmethod
+    def shorthand(cls, words: Sequence[str]) -> dict[str, Json] | None:
+        """Return the action that a judge's `words` say shorter than its form, or None where they say none."""
+        shows = actions.letters(words, {"m": ("moons", 2), "w": ("whites", 3)})
+        return None if shows is None else {"do": "throw", **shows}
 
     def __init__(self, settings: Mapping[str, object] | None = None) -> None:
         """Choose options by name, as text or typed; the others keep their defaults. Raises `UsageError`."""

@@ -75,7 +75,10 @@ def _parser(argv: Sequence[str]) -> Parser:
 
 
 def _help(name: str) -> str:
-    kind = registry.kind(name)
+    try:
+        kind = registry.kind(name)
+    except registry.GamePackageError as error:
+        return error.what
     lines = (f"options of {name} (version {kind.version}; {kind.source}):", *table(kind.options))
     return "\n  ".join(lines)
 

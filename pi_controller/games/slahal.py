@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pi_controller.games.actions import Forfeit
-from pi_controller.games.base import Action, Game, IllegalActionError, Json, Team, other
+from pi_controller.games.base import Action, Game, Hidden, IllegalActionError, Json, Team, other
+from pi_controller.games.forms import TEAM, YES, Forms, Place
 from pi_controller.games.options import Choice, Flag, Option, Whole
 from pi_controller.games.restoring import Sheet
 from pi_controller.games.slahal_state import (
@@ -36,7 +37,7 @@ from pi_controller.games.slahal_state import (
 from pi_controller.games.sticks import Sticks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 MISSED, MISSED_ONE_PAIR = 2, 1
 """Sticks for a miss with both pairs out, and with one (Game Play, 2)."""
@@ -44,6 +45,10 @@ PAIRS: tuple[Literal[1, 2], ...] = (1, 2)
 FINISHES: tuple[Finish, ...] = ("sweep", "time", "king_moved", "forfeit")
 SPLIT = 1
 """Sticks for one bone caught and one missed (Game Play, 3)."""
+
+
+_FLAGS = {"block", "mirror"}
+"""What a guess may be beside its signal."""
 
 
 class Slahal(Game[State]):
@@ -71,6 +76,27 @@ class Slahal(Game[State]):
         Whole("minutes", 20, "Minutes that a game lasts (Tournament time restrictions).", 1, 1440),
         Whole("hide_seconds", 60, "Seconds that bone holders have to hide (Game Play).", 1, 3600),
     )
+    forms: ClassVar[Forms] = {
+        "duel": (Place("A", "A", YES), Place("B", "B", YES)),
+        "guess": (
+            Place("signal"),
+            Place("actual"),
+            Place("block", words={"block": True}, closed=True),
+            Place("mirror", words={"mirror": True}, closed=True),
+        ),
+        "king_moved": (Place("by", words=TEAM),),
+        "forfeit": (Place("by", words=TEAM),),
+    }
+    hidden: ClassVar[Hidden | None] = Hidden(2, unmarked=True, in_fists=True, found_by="guess")
+
+    @classmethod
+    def shorthand(cls, words: Sequence[str]) -> dict[str, Json] | None:
+        """Return the action that a judge's `words` say shorter than its form, or None where they say none."""
+        match words:
+            case ["guess", ("left" | "right" | "inside" | "outside") as signal, *more] if _FLAGS.issuperset(more):
+                return {"do": "guess", "signal": signal} | dict.fromkeys(more, True)
+            case _:
+                return None
 
     def opening(self) -> State:
         """Return the state before the duel: five live sticks each, and nobody holds the king."""

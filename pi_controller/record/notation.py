@@ -1,4 +1,4 @@
-"""The short human form of each game's actions, as data: which parts of an action stand in a line without their key.
+"""The short human form of actions, read and written by the forms that each game gives (`Game.forms`).
 
 `hit missed 2` is `hit found=false pad=2`. An action that does not fit its form, or has none, is written with keys.
 """
@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from pi_controller.games import registry
@@ -18,93 +17,37 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pi_controller.games.base import Action, Json
+    from pi_controller.games.forms import Forms, Place
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """One part of an action: its `path` (`red.woman` lies in `red`), and how it is said.
-
-    `words` are what stands for some values, the first for a value being the one written. With a `label`, that word
-    comes before the value. A `closed` place takes its words only and may be left out. `listing`: numbers with commas.
-    """
-
-    path: str
-    label: str = ""
-    words: Mapping[str, Json] | None = None
-    closed: bool = False
-    listing: bool = False
-
-    def read(self, token: Token) -> Json:
-        """Return the value that `token` gives, or raise `RecordError`."""
-        for word in (token.word, token.word.lower()):
-            if self.words and word and word in self.words:
-                return self.words[word]
-        if self.listing and token.word:
-            return [take(part) for part in token.word.split(",")]
-        return token.value
-
-    def knows(self, token: Token) -> bool:
-        """Return whether `token` can stand here."""
-        return not self.closed or bool(self.words and token.word.lower() in self.words)
-
-    def write(self, value: Json) -> str:
-        """Return the text for `value`."""
-        for word, meant in (self.words or {}).items():
-            if same(meant, value):
-                return word
-        if self.listing and isinstance(value, list) and value:
-            return ",".join(map(put, cast("list[Json]", value)))
-        return put(value)
+def _read(place: Place, token: Token) -> Json:
+    """Return the value that `token` gives in `place`, or raise `RecordError`."""
+    for word in (token.word, token.word.lower()):
+        if place.words and word and word in place.words:
+            return place.words[word]
+    if place.listing and token.word:
+        return [take(part) for part in token.word.split(",")]
+    return token.value
 
 
-_TEAM = {"A": "A", "B": "B", "a": "A", "b": "B"}
-_YES = {"yes": True, "no": False}
-_FOUND = {"found": True, "missed": False, "find": True, "miss": False}
-_NONE = {"-": None}
+def _fits(place: Place, token: Token) -> bool:
+    """Return whether `token` can stand in `place`."""
+    return not place.closed or bool(place.words and token.word.lower() in place.words)
 
-FORMS: dict[str, dict[str, tuple[Place, ...]]] = {
-    "dakota": {
-        "toss": (Place("winner", words=_TEAM),),
-        "hit": (Place("found", words=_FOUND), Place("pad")),
-        "foul": (Place("by"), Place("kind"), Place("hide")),
-        "forfeit": (Place("by", words=_TEAM),),
-    },
-    "ojibwe": {
-        "toss": (Place("winner", words=_TEAM),),
-        "shoot": (
-            Place("opened", "open", {"-": []}, listing=True),
-            Place("hit", "hit", _NONE),
-            Place("ball", "ball"),
-        ),
-        "forfeit": (Place("by", words=_TEAM),),
-    },
-    "slahal": {
-        "duel": (Place("A", "A", _YES), Place("B", "B", _YES)),
-        "guess": (
-            Place("signal"),
-            Place("actual"),
-            Place("block", words={"block": True}, closed=True),
-            Place("mirror", words={"mirror": True}, closed=True),
-        ),
-        "king_moved": (Place("by", words=_TEAM),),
-        "forfeit": (Place("by", words=_TEAM),),
-    },
-    "bageswin": {
-        "throw": tuple(Place(f"red.{piece}", piece) for piece in ("woman", "fish", "knives", "buttons")),
-        "forfeit": (Place("by"),),
-    },
-    "plum_stone": {
-        "lot": (Place("first", words=_TEAM),),
-        "throw": (Place("moons", "moons"), Place("whites", "whites")),
-        "forfeit": (Place("by", words=_TEAM),),
-    },
-    "patol": {
-        "start": (Place("player"), Place("river"), Place("direction")),
-        "throw": (Place("marked"),),
-        "forfeit": (Place("by"),),
-    },
-}
-"""For each game the parts of its actions in their order."""
+
+def _write(place: Place, value: Json) -> str:
+    """Return the text for `value` in `place`."""
+    for word, meant in (place.words or {}).items():
+        if same(meant, value):
+            return word
+    if place.listing and isinstance(value, list) and value:
+        return ",".join(map(put, cast("list[Json]", value)))
+    return put(value)
+
+
+def forms(game: str) -> Forms:
+    """Return the forms of the game `game`; none where there is no such game."""
+    return registry.kind(game).forms if game in registry.names() else {}
 
 
 def current(game: str, action: Action) -> dict[str, Json]:
@@ -123,7 +66,7 @@ def parse_action(game: str, tokens: Iterable[Token]) -> dict[str, Json]:
         raise RecordError("there is no action in the line")
     action = current(game, {"do": first.word.lower()})
     do = str(action["do"])
-    places = list(FORMS.get(game, {}).get(do, ()))
+    places = list(forms(game).get(do, ()))
     for token in items:
         if token.tag:
             raise RecordError(f"[{token.tag}] stands in the middle of the action")
@@ -139,16 +82,16 @@ def parse_action(game: str, tokens: Iterable[Token]) -> dict[str, Json]:
             value = next(items, None)
             if value is None or value.key or value.tag:
                 raise RecordError(f"nothing stands behind {place.label}")
-            _set(action, place.path, place.read(value))
+            _set(action, place.path, _read(place, value))
             continue
-        while places and not places[0].label and not places[0].knows(token):
+        while places and not places[0].label and not _fits(places[0], token):
             del places[0]
         if not places or places[0].label:
             raise RecordError(
                 f"{do} does not take {shown(token.value)}", f"keys are written key=value: {listed(action)}"
             )
         place = places.pop(0)
-        _set(action, place.path, place.read(token))
+        _set(action, place.path, _read(place, token))
     return current(game, action)
 
 
@@ -168,14 +111,14 @@ def _with_form(game: str, action: Action) -> str:
     parts = [str(action["do"])]
     left = _flat(action)
     left.pop("do")
-    for place in FORMS.get(game, {}).get(str(action["do"]), ()):
+    for place in forms(game).get(str(action["do"]), ()):
         if place.path not in left:
             if place.label or place.closed:
                 continue
             break  # what follows would stand in its place
         if place.closed and not any(same(meant, left[place.path]) for meant in (place.words or {}).values()):
             continue
-        text = place.write(left.pop(place.path))
+        text = _write(place, left.pop(place.path))
         parts += [place.label, text] if place.label else [text]
     return " ".join((*parts, *(_keyed(key, value) for key, value in left.items())))
 

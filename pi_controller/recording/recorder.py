@@ -22,7 +22,6 @@ import msgspec
 from pi_controller.pinmap import pinmap
 from pi_controller.recording.blocks import Blocks
 from pi_controller.recording.model import Armed, Batch, Began, Ended, Entry, Felt, Lost
-from pi_controller.referee.story import THROWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -54,7 +53,7 @@ class Recorder:
         self._file: ChunkFile | None = file
         self._room = room or (lambda _: True)
         self._hold = hold
-        self._hides = table.game.name not in THROWN
+        self._hides = table.game.hidden is not None
         self._blocks = Blocks(pinmap().magnetometers.counts_per_ut, self._packed, self._felt)
         self._held: deque[tuple[float, bytes]] = deque()
         self._held_bytes = 0

@@ -82,3 +82,6 @@ class DakotaReferee(Referee):
         if told and story.doubt < story.collecting:
             tx.add(LinkSeen(tx.t, story.link is not False, why))
         super()._missed(tx, event, why)
+
+
+REFEREE = DakotaReferee

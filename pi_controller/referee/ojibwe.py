@@ -241,3 +241,6 @@ def _most(tx: Transaction) -> int:
     most = tx.game.settings["max_open"]
     assert isinstance(most, int)
     return most
+
+
+REFEREE = OjibweReferee

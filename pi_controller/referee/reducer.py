@@ -32,7 +32,7 @@ from pi_controller.referee.facts import (
     Withdrawn,
 )
 from pi_controller.referee.settings import SENSED
-from pi_controller.referee.story import HAMPA_APENA, Clock, Story
+from pi_controller.referee.story import Clock, Story
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 def blank(game: Game[Any]) -> Story:
     """Return the story before its first fact."""
-    return Story(game.opening()) if game.name == HAMPA_APENA else sheet_story.blank(game)
+    return Story(game.opening()) if game.hand_passes else sheet_story.blank(game)
 
 
 def apply(game: Game[Any], story: Story, fact: Fact) -> Story:
@@ -69,7 +69,7 @@ def apply(game: Game[Any], story: Story, fact: Fact) -> Story:
             return replace(story, waiting=story.waiting.resumed(since, t), playing=playing)
         case StateSet() | SensorsUsed() | ProtestMade() | ProtestRuled() | ClockSet():
             return table_story.apply(game, story, fact)
-        case _ if game.name == HAMPA_APENA:
+        case _ if game.hand_passes:
             return hide_story.apply(game, story, fact)
         case _:
             return sheet_story.apply(game, story, fact)

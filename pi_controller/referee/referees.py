@@ -1,14 +1,11 @@
-"""Who referees which game."""
+"""Who referees a game: the class `REFEREE` of its own module here, or the one for throws and the judge's word."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pi_controller.games import registry
 from pi_controller.referee.commitment import Bound
-from pi_controller.referee.dakota import DakotaReferee
-from pi_controller.referee.ojibwe import OjibweReferee
-from pi_controller.referee.slahal import Guessing
-from pi_controller.referee.story import HAMPA_APENA, THROWN
 from pi_controller.referee.throwing import Throwing
 
 if TYPE_CHECKING:
@@ -17,13 +14,6 @@ if TYPE_CHECKING:
     from pi_controller.games.base import Game
     from pi_controller.referee.base import Referee
     from pi_controller.referee.settings import RefereeSettings
-
-REFEREES: dict[str, type[Referee]] = {
-    HAMPA_APENA: DakotaReferee,
-    "ojibwe": OjibweReferee,
-    "slahal": Guessing,
-    **dict.fromkeys(THROWN, Throwing),
-}
 
 
 def referee_for(
@@ -36,4 +26,6 @@ def referee_for(
 
     `settings`, `random_bytes` and `bound` as for `Referee`.
     """
-    return REFEREES[game.name](game, settings, random_bytes, bound)
+    own = registry.floor(game.name, "referee")
+    referee: type[Referee] = Throwing if own is None else own.REFEREE
+    return referee(game, settings, random_bytes, bound)

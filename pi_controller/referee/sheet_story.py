@@ -28,7 +28,7 @@ from pi_controller.referee.facts import (
     Undone,
     Void,
 )
-from pi_controller.referee.story import THROWN, Clock, Phase, Story, opened, seal_answered, voided
+from pi_controller.referee.story import Clock, Phase, Story, opened, seal_answered, voided
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,7 +42,7 @@ LOOKED = ("no_reading", "balls", "bones")
 def blank(game: Game[Any]) -> Story:
     """Return the story before its first fact."""
     state = game.opening()
-    return Story(state, phase="throw" if game.thrower(state) else "toss", hide=int(game.name not in THROWN))
+    return Story(state, phase="throw" if game.thrower(state) else "toss", hide=int(game.hidden is not None))
 
 
 def apply(game: Game[Any], story: Story, fact: Fact) -> Story:
@@ -82,7 +82,7 @@ def apply(game: Game[Any], story: Story, fact: Fact) -> Story:
 
 def _due(game: Game[Any]) -> Phase:
     """Return the phase in which what is hidden is to be found."""
-    return "guess" if game.name == "slahal" else "hit"
+    return "hit" if game.hidden is None else game.hidden.found_by
 
 
 def _this_hide(story: Story) -> Story:
@@ -120,7 +120,13 @@ def _act(game: Game[Any], story: Story, action: Mapping[str, Json], calls: tuple
     after = replace(story, state=state, calls=calls, question=None, note="", notice=None, foul_seen="")
     if game.over(state):
         return replace(after, phase="over", strokes=0)
-    match game.current(action).get("do"):
+    do = game.current(action).get("do")
+    if game.hidden is None:
+        throws = game.thrower(story.state)
+        if do in ("start", "forfeit") and throws and game.thrower(state) == throws:
+            return after  # somebody else's: the turn goes on
+        return replace(after, phase="throw" if game.thrower(state) else "toss", strokes=0, waived=())
+    match do:
         case "toss":
             return replace(after, phase="hide")
         case "duel" if game.sheet(state)["hiding"] is not None:
@@ -132,7 +138,5 @@ def _act(game: Game[Any], story: Story, action: Mapping[str, Json], calls: tuple
         case "guess" | "rehide":  # the hands are open: the commitment stays until it is opened
             withdrawn = story.withdrawn if story.commit else ()
             return replace(_next_hide(after), phase="hide", commit=story.commit, withdrawn=withdrawn)
-        case "start" | "forfeit" if (throws := game.thrower(story.state)) and game.thrower(state) == throws:
-            return after  # somebody else's: the turn goes on
-        case _:
-            return replace(after, phase="throw" if game.thrower(state) else "toss", strokes=0, waived=())
+        case _:  # a duel that nobody won
+            return replace(after, phase="toss", strokes=0, waived=())

@@ -231,3 +231,6 @@ def _guess(tx: Transaction, action: Mapping[str, Any], by: Source) -> None:
         tx.add(Question(tx.t, "actual", choices, said=" ".join([str(action["signal"]), *flags])))
     else:
         tx.play({**action, "actual": SIGNALS[sealed.open()[0]]}, by)
+
+
+REFEREE = Guessing

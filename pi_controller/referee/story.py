@@ -12,10 +12,6 @@ if TYPE_CHECKING:
     from pi_controller.mat.events import SensorFault
     from pi_controller.referee.facts import Notice, Question, Reveal
 
-HAMPA_APENA = "dakota"
-"""The game whose hides have passes, two hits and fouls of the hider."""
-THROWN = ("bageswin", "plum_stone", "patol")
-"""The games in which a bowl is tapped or sticks are thrown, and nothing is hidden."""
 Phase = Literal["toss", "hide", "check", "hit", "guess", "throw", "show", "over"]
 
 

@@ -23,7 +23,7 @@ from pi_controller.referee import lines
 from pi_controller.referee.facts import Done, Fact, StateSet, Undone
 from pi_controller.referee.history import History
 from pi_controller.referee.reducer import blank
-from pi_controller.referee.referees import REFEREES, referee_for
+from pi_controller.referee.referees import referee_for
 from pi_controller.referee.settings import PRESETS, SENSED_FOULS, Mode, RefereeSettings
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def main(argv: Sequence[str]) -> int:
         "referee", "Judge mat events from standard input: a JSON object a line in, what follows a line out."
     )
     parser.formatter_class, parser.epilog = RawDescriptionHelpFormatter, _HELP
-    parser.add_argument("game", metavar="GAME", help=f"one of: {', '.join(REFEREES)}")
+    parser.add_argument("game", metavar="GAME", help=f"one of: {', '.join(registry.names())}")
     parser.add_argument(
         "--set", metavar="OPTION=VALUE", action="append", default=[], help="choose an option of the game"
     )

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pi_controller.referee.facts import ClockSet, Fact, ProtestMade, ProtestRuled, SensorsUsed, StateSet
-from pi_controller.referee.story import HAMPA_APENA, THROWN, Clock, Phase, Protest, Story
+from pi_controller.referee.story import Clock, Phase, Protest, Story
 
 if TYPE_CHECKING:
     from pi_controller.games.base import Game
@@ -41,18 +41,18 @@ def _set(game: Game[Any], story: Story, state: Any, reason: str, t: float) -> St
     The game's time (slahal) goes on, begins where the bones are won by this, and ends where they are not won yet.
     """
     sheet = game.sheet(state)
-    owed = sheet.get("owed") if game.name == HAMPA_APENA else None
+    owed = sheet.get("owed") if game.hand_passes else None
     phase: Phase = "toss"
     if game.over(state):
         phase = "over"
     elif owed == "second":
         phase = "hit"
-    elif game.name in THROWN:
+    elif game.hidden is None:
         phase = "throw" if game.thrower(state) else "toss"
     elif game.hiders(state) is not None:
         phase = "hide"
     settled = story.phase in ("show", "over") or bool(story.hits and phase != "hit")
-    played = game.name == "slahal" and game.hiders(state) is not None
+    played = game.minutes is not None and game.hiders(state) is not None
     return replace(
         story,
         hide=story.hide and story.hide + settled,

@@ -1,8 +1,9 @@
-"""The referee of bageswin, the plum stone game and patol: a stroke on a pad begins a throw, a person says what shows.
+"""The referee of games of throws: a stroke on a pad begins a throw, a person says what shows.
 
 A tap of the bowl on its pad, or the thrust of the sticks on the centre stone, is a stroke. A bowl is tapped once a
 turn: a second tap in bageswin is the double tap of DGR-13's last sheet. Fletcher does not speak of one in the plum
-stone game, so there the judge is asked. The sticks of patol may be thrust as often as they will.
+stone game, so there the judge is asked. The sticks of patol may be thrust as often as they will. What a second
+tap comes to is the game's to say (`Game.second_tap`). A game of which the mat feels nothing is the judge's alone here.
 """
 
 from __future__ import annotations
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from pi_controller.referee.story import Story
     from pi_controller.referee.transaction import Transaction
 
-SECOND_TAP = {"bageswin": "double_tap", "plum_stone": "no_throw"}
-"""What a second tap in a turn is, by the game."""
 RATTLE_S = 0.7
 """Strokes so soon after a tap are the pieces in the bowl."""
 
@@ -40,9 +39,10 @@ class Throwing(Referee):
         match event:
             case Strike():
                 self._tap(tx, event)
-            case Button(name="toss_a" | "toss_b" as name) if self.game.name == "plum_stone":
-                if tx.story.phase == "toss":
-                    tx.play({"do": "lot", "first": name[-1].upper()}, "sensor")
+            case Button(name="toss_a" | "toss_b" as name) if tx.story.phase == "toss":
+                lot = {"do": "lot", "first": name[-1].upper()}
+                if lot in self.game.legal_actions(tx.story.state):
+                    tx.play(lot, "sensor")
             case _:
                 pass
 
@@ -50,7 +50,7 @@ class Throwing(Referee):
         story = tx.story
         if story.phase != "throw" or story.question is not None or event.t - self._tapped_at < RATTLE_S:
             return
-        kind = SECOND_TAP.get(self.game.name)
+        kind = self.game.second_tap
         if not story.strokes:
             if event.sure:  # the throw itself is entered by hand, so a tap that is in doubt changes nothing
                 self._tapped_at = event.t

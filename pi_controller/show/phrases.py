@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING
 
 from pi_controller.games.base import other
-from pi_controller.referee.story import HAMPA_APENA
 from pi_controller.show import sheet_phrases
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.names import inline, player_name, team_name
@@ -202,7 +201,7 @@ def hiders_reminder(view: View, before: str | None, language: str = "en") -> str
     A new hider's moccasins are shaken out (chapter 12), and a team that was not found keeps its hider (chapter 2).
     `before` is the team that hid in the hide just settled, where that is known (`Game.hiders_before`).
     """
-    if view.game != HAMPA_APENA or view.phase not in {"hide", "show"} or view.hider is None:
+    if sheet_phrases.has_sheet(view) or view.phase not in {"hide", "show"} or view.hider is None:
         return ""
     text, by_foul = catalogue(language).gettext, "foul" in view.calls
     if before == view.hider:

@@ -198,3 +198,6 @@ class Players(People):
 
 def _team(name: str | None) -> Team:
     return "B" if name == "B" else "A"
+
+
+PEOPLE = Players

@@ -23,6 +23,7 @@ from pi_controller.arguments import Parser
 from pi_controller.errors import UsageError
 from pi_controller.games import registry
 from pi_controller.games.options import from_text
+from pi_controller.games.registry import DEFAULT
 from pi_controller.show.chances_bar import ChancesBar
 from pi_controller.show.i18n import chosen
 from pi_controller.sim.conditions import Conditions
@@ -71,7 +72,7 @@ def main(argv: Sequence[str]) -> int:
 
 def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser = Parser("demo", "Play a game on a simulated mat, from sensor bytes to lights.")
-    parser.add_argument("--game", metavar="G", default="dakota", help="what is played (default: dakota)")
+    parser.add_argument("--game", metavar="G", default=DEFAULT, help=f"what is played (default: {DEFAULT})")
     parser.add_argument("--set", metavar="OPTION=VALUE", action="append", default=[], help="an option of the game")
     parser.add_argument(
         "--seed", metavar="N", type=int, default=1, help="the same seed plays the same game (default: 1)"

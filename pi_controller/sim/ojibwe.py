@@ -294,3 +294,6 @@ class OjibwePeople(TurnPeople):
                 return one_of(asked.choices, str(plan.hit.pad) if at else "none", "play_on")
             case _:
                 return asked.choices[0]
+
+
+PEOPLE = OjibwePeople

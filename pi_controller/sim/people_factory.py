@@ -4,26 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_controller.referee.story import HAMPA_APENA, THROWN
-from pi_controller.sim.dakota import Players
-from pi_controller.sim.ojibwe import OjibwePeople
-from pi_controller.sim.slahal import BoneHolders
-from pi_controller.sim.throwers import Throwers
+from pi_controller.errors import UsageError
+from pi_controller.games import registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pi_controller.games.base import Game
     from pi_controller.referee.judge import JudgeCall
+    from pi_controller.sim.dakota import Players
     from pi_controller.sim.plans import Mischief, PaceName
     from pi_controller.sim.turn_people import TurnPeople
     from pi_controller.sim.world import World
-
-PEOPLE: dict[str, type[TurnPeople]] = {
-    "ojibwe": OjibwePeople,
-    "slahal": BoneHolders,
-    **dict.fromkeys(THROWN, Throwers),
-}
 
 
 def people_for(
@@ -36,7 +28,10 @@ def people_for(
     pace: PaceName = "brisk",
     mischief: Mischief | None = None,
 ) -> Players | TurnPeople:
-    """Return the people who play `game`."""
-    if game.name == HAMPA_APENA:
-        return Players(seed, world, press, judge, pace=pace, mischief=mischief)
-    return PEOPLE[game.name](seed, world, press, judge, game=game, pace=pace, mischief=mischief)
+    """Return the people who play `game`: `PEOPLE` of its own module here; `UsageError` where it has none."""
+    own = registry.floor(game.name, "sim")
+    if own is None:
+        raise UsageError(f"nobody plays {game.name} in a simulation", "it can be played at a table and on paper")
+    if game.hand_passes:
+        return own.PEOPLE(seed, world, press, judge, pace=pace, mischief=mischief)
+    return own.PEOPLE(seed, world, press, judge, game=game, pace=pace, mischief=mischief)

@@ -279,3 +279,6 @@ def _actual(plan: BonesPlan, out: tuple[int, ...]) -> Signal:
 def _digits(pads: list[int]) -> int:
     """Return pads as a reveal tells them: a digit for each."""
     return int("".join(map(str, pads)))
+
+
+PEOPLE = BoneHolders

@@ -1,4 +1,4 @@
-"""The people of bageswin, the plum stone game and patol at a simulated table: who throws, and the judge who enters it.
+"""The people of a game of throws at a simulated table: who throws, and the judge who enters it.
 
 What they do in a turn is decided by `throws`, what they did is kept in `turns`. Turns are counted by the people: one is
 over when an action was taken for it.
@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pi_controller.sim.people import AGAIN_S, one_of
-from pi_controller.sim.plans import toss
-from pi_controller.sim.throws import ThrowScript, start, throw_script
+from pi_controller.sim.throws import ThrowScript, throw_script
 from pi_controller.sim.turn_people import TurnPeople
 
 if TYPE_CHECKING:
@@ -44,36 +43,16 @@ class Throwers(TurnPeople):
 
     def _begin(self, view: View) -> Iterator[float] | None:
         match view.phase:
-            case "toss" if self.game.name == "patol":
-                return self._start([horse["player"] for horse in view.sheet["horses"] if horse["river"] is None])
             case "toss":
-                return self._lot()
+                return self._toss(view)
             case "throw":
                 return self._throw(throw_script(self.game.name, self.seed, self._number, self.pace, self.mischief))
             case _:
                 return None
 
-    def _lot(self) -> Iterator[float]:
-        yield 0.4
-        first = toss(self.seed)
-        self.truth.did(0, {"do": "lot", "first": first})
-        yield from self._pressing(f"toss_{first.lower()}")
-
-    def _start(self, waiting: list[str]) -> Iterator[float]:
-        """The next player chooses, knowing the throws of all who have had their turn."""
-        yield 0.4
-        number = len(self.game.sheet(self.game.opening())["horses"]) - len(waiting)
-        begins = start(self.seed, waiting[0], number)
-        turn = self.truth.turns.get(self._number)
-        before = [action for action in turn.actions if action["do"] != "start"] if turn else []
-        self.truth.did(self._number, *before, begins)
-        while True:
-            self._enter(begins)
-            yield AGAIN_S
-
     def _throw(self, plan: ThrowScript) -> Iterator[float]:
         foul = self._foul(plan)
-        action = foul or ({"do": "no_throw"} if plan.spilled and self.game.name == "plum_stone" else plan.throw)
+        action = foul or self._entered_for(plan)
         self.truth.begin(plan.turn, mischief=plan.mischief)
         self.truth.did(plan.turn, action)
         yield plan.start_s
@@ -96,15 +75,19 @@ class Throwers(TurnPeople):
         tap = plan.tap
         self._world.strike(tap.pad, tap.level_dbfs, tap.also, tap.also_after_s, tap.after_s)
 
+    def _toss(self, view: View) -> Iterator[float] | None:
+        """Do what comes before the first throw."""
+        del view
+        return None
+
     def _foul(self, plan: ThrowScript) -> dict[str, Any] | None:
         """Return what a second tap in this turn comes to, if there is one and it counts."""
-        match self.game.name:
-            case "bageswin" if plan.again_s is not None:
-                return {"do": "double_tap"}
-            case "plum_stone" if plan.again_s is not None and plan.counts:
-                return {"do": "no_throw"}
-            case _:
-                return None
+        del plan
+        return None
+
+    def _entered_for(self, plan: ThrowScript) -> dict[str, Any]:
+        """Return the action that the judge enters for a throw without a foul."""
+        return plan.throw
 
     # the judge
 

@@ -1,4 +1,4 @@
-"""What the people do in a turn of bageswin, the plum stone game or patol: decided by (seed, turn) alone.
+"""What the people do in a turn of a game of throws: decided by (seed, turn) alone. What falls is the game's own.
 
 Pieces, stones and sticks fall as fair coins do, each by itself.
 """
@@ -6,15 +6,11 @@ Pieces, stones and sticks fall as fair coins do, each by itself.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pi_controller.games.bageswin import PIECES
-from pi_controller.games.patol import DIRECTIONS, RIVERS
+from pi_controller.games import registry
 from pi_controller.sim.plans import PACES, Mischief, PaceName, Stroke, span, stroke
 from pi_controller.sim.seeds import Stream, rng
-
-if TYPE_CHECKING:
-    import numpy as np
 
 RATTLE_S = (0.05, 0.5)
 """So long after the tap pieces may be felt that fall back into the bowl."""
@@ -51,6 +47,8 @@ def throw_script(
     game: str, seed: int, turn: int, pace: PaceName = "brisk", mischief: Mischief | None = None
 ) -> ThrowScript:
     """Return what happens in turn number `turn` (1 first) of the table with this seed: always the same."""
+    own = registry.floor(game, "sim")
+    assert own is not None
     mischief, times = mischief or Mischief(), PACES[pace]
     random = rng(seed, Stream.SCRIPT, turn)
     pieces = int(random.integers(0, 4)) if random.random() < 0.5 else 0
@@ -64,23 +62,5 @@ def throw_script(
         counts=bool(random.random() < 0.5),
         spilled=bool(random.random() < mischief.fouls),
         read_s=0.5 + span(random, times.look),
-        throw=_throw(game, random),
+        throw=own.thrown(random),
     )
-
-
-def start(seed: int, player: str, number: int) -> dict[str, Any]:
-    """Return where and which way the horse of `player`, the one with this `number`, starts."""
-    random = rng(seed, Stream.TOSS, number)
-    river, direction = tuple(RIVERS)[int(random.integers(4))], tuple(DIRECTIONS)[int(random.integers(2))]
-    return {"do": "start", "player": player, "river": river, "direction": direction}
-
-
-def _throw(game: str, random: np.random.Generator) -> dict[str, Any]:
-    match game:
-        case "bageswin":
-            red = {piece: int(random.binomial(most, 0.5)) for piece, most in PIECES.items()}
-            return {"do": "throw", "red": red}
-        case "plum_stone":
-            return {"do": "throw", "moons": int(random.binomial(2, 0.5)), "whites": int(random.binomial(3, 0.5))}
-        case _:
-            return {"do": "throw", "marked": int(random.binomial(3, 0.5))}

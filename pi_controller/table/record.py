@@ -36,7 +36,7 @@ def is_journal(path: str) -> bool:
         return True
 
 
-def written_in(path: str, game: str = "dakota", settings: Mapping[str, str] | None = None) -> Record:
+def written_in(path: str, game: str = registry.DEFAULT, settings: Mapping[str, str] | None = None) -> Record:
     """Return the record that the file holds, which is no journal: a record, or a score sheet of `game`.
 
     Raises `UsageError` where it cannot be read.
@@ -59,7 +59,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("file", metavar="FILE", help="a journal, a score sheet's actions, or a record; only read")
     parser.add_argument("--sheet", action="store_true", help="the actions that count, as the score sheet takes them")
     parser.add_argument("--check", action="store_true", help="only list what is wrong; status 2 when anything is")
-    parser.add_argument("--game", default="dakota", help=f"of a score sheet: {', '.join(registry.names())}")
+    parser.add_argument("--game", default=registry.DEFAULT, help=f"of a score sheet: {', '.join(registry.names())}")
     parser.add_argument("--set", metavar="OPTION=VALUE", action="append", default=[], help="of a score sheet")
     args = parser.parse_args(argv)
     record = _record(args.file, args.game, from_text(args.set))

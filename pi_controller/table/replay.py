@@ -39,7 +39,6 @@ from pi_controller.referee.facts import (
     Withdrawn,
 )
 from pi_controller.referee.history import History
-from pi_controller.referee.story import HAMPA_APENA, Story
 from pi_controller.table.journal import Journal
 from pi_controller.table.record import is_journal, kept_in, written_in
 from pi_controller.table.view import View, view_of
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from pi_controller.games.base import Game
     from pi_controller.record.model import Record as WrittenRecord
     from pi_controller.referee.history import Record
+    from pi_controller.referee.story import Story
 
 
 def main(argv: Sequence[str], played: playback.Played | None = None) -> int:
@@ -61,7 +61,7 @@ def main(argv: Sequence[str], played: playback.Played | None = None) -> int:
     parser.add_argument("file", metavar="FILE", help="a journal, a record, or the actions of a score sheet")
     parser.add_argument("--to", metavar="N", type=int, help="stop after record N, the number at the left")
     parser.add_argument("--sensors", action="store_true", help="of a sensor recording: 'replay --sensors --help'")
-    parser.add_argument("--game", default=HAMPA_APENA, help=f"of a score sheet: {', '.join(registry.names())}")
+    parser.add_argument("--game", default=registry.DEFAULT, help=f"of a score sheet: {', '.join(registry.names())}")
     parser.add_argument("--set", metavar="OPTION=VALUE", action="append", default=[], help="of a score sheet")
     parser.add_argument("--json", action="store_true", help="each record as a line of JSON, then the last picture")
     args = parser.parse_args(argv)
@@ -76,7 +76,7 @@ def main(argv: Sequence[str], played: playback.Played | None = None) -> int:
             raise JournalError(f"journal {journal.path.name} holds no game yet", "play first")
         game = registry.game(opened.game, opened.options)
         records = list(journal.read(args.to))
-    if game.name != HAMPA_APENA and not args.json:  # no hides to tell it by: as its record tells it
+    if not game.hand_passes and not args.json:  # no hides to tell it by: as its record tells it
         return _replay_record(args.file, kept_in(args.file, private=True), args.to, played, json=False)
     try:
         (_as_json if args.json else _as_text)(game, records, sys.stdout)

@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from pi_controller.errors import UsageError
 from pi_controller.games import chances
+from pi_controller.games.registry import DEFAULT
 from pi_controller.games.wording import listed, shown
 from pi_controller.referee.settings import (
     PRESETS,
@@ -32,7 +33,7 @@ Foul = Literal["automatic", "ask", "off"]
 class GameSection(Section):
     """What is played. [game.options] holds the rule set's own options: 'moccasin-mat score GAME --help' lists them."""
 
-    name: str = Field(default="dakota", description="the rule set")
+    name: str = Field(default=DEFAULT, description="the rule set")
     options: Options = Field(default_factory=dict[str, str], json_schema_extra={"takes": "a section"})
 
     @model_validator(mode="after")

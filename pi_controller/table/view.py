@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from pi_controller.mat.events import SensorFault
-from pi_controller.referee.story import HAMPA_APENA
 
 if TYPE_CHECKING:
     from pi_controller.errors import MatError
@@ -137,7 +136,7 @@ def view_of(
     `unanswered` is when the open question is answered by itself, and how, `head` the hash of the last record.
     """
     sheet, question = game.sheet(story.state), story.question
-    hides = sheet if game.name == HAMPA_APENA else {}
+    hides = sheet if game.hand_passes else {}
     note = story.note or story.link_why
     return View(
         seq=seq,
@@ -190,10 +189,9 @@ def _asked(question: Question, unanswered: tuple[float, str] | None) -> Asked:
 
 def _ends(game: Game[Any], story: Story) -> float | None:
     """Return when the game's time is up, for a game that has one and has begun."""
-    minutes = game.settings.get("minutes")
-    if story.playing is None or story.phase == "over" or not isinstance(minutes, int):
+    if story.playing is None or story.phase == "over" or game.minutes is None:
         return None
-    return story.playing.began + 60.0 * minutes
+    return story.playing.began + 60.0 * game.minutes
 
 
 def _limit(game: Game[Any], story: Story) -> float | None:

@@ -148,7 +148,7 @@ def compared(game: Game[Any], games: int, seed: int, first: float, second: float
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("game", nargs="?", default="dakota", choices=chances.GAMES)
+    parser.add_argument("game", nargs="?", default="dakota", choices=chances.games())
     parser.add_argument("--games", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--set", action="append", default=[], metavar="OPTION=VALUE")

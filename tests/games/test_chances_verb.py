@@ -16,7 +16,7 @@ def told(capsys, *argv):
     return capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", chances.GAMES)
+@pytest.mark.parametrize("name", chances.games())
 def test_a_page_for_every_game(name, capsys):
     page = told(capsys, name)
     assert page.startswith(name)

@@ -9,9 +9,10 @@ from pi_controller.games import registry
 from pi_controller.pinmap import pinmap
 from pi_controller.referee.slahal import SIGNALS
 from pi_controller.sim.ojibwe import BALLS, MARKED, ojibwe_script
+from pi_controller.sim.patol import start
 from pi_controller.sim.plans import Mischief
 from pi_controller.sim.slahal import HOLDERS, PADS_OF, bones_plan, duels
-from pi_controller.sim.throws import RATTLE_S, start, throw_script
+from pi_controller.sim.throws import RATTLE_S, throw_script
 
 ALL = Mischief(1.0, 1.0)
 HIDES = [(seed, hide) for seed in range(8) for hide in range(1, 26)]

@@ -17,7 +17,6 @@ from pi_controller.record.notation import spoken
 from pi_controller.referee.facts import Done, Undone
 from pi_controller.referee.history import fold
 from pi_controller.referee.referees import referee_for
-from pi_controller.referee.story import HAMPA_APENA
 from pi_controller.table.journal import Journal
 from pi_controller.table.table import Table, journalled_game
 from pi_controller.table.view import View
@@ -46,7 +45,7 @@ ENDS_AT_ONCE = {"king_moved", "time"}
 
 
 def test_all_games_but_those_of_the_mat_are_here():
-    assert set(OPTIONS) == set(registry.names()) - {HAMPA_APENA}
+    assert set(OPTIONS) == set(registry.names()) - {registry.DEFAULT}
 
 
 def sit(journal, name, t=0.0):

@@ -26,7 +26,6 @@ from pi_controller.referee.judge import (
     JudgeUndo,
 )
 from pi_controller.referee.referees import referee_for
-from pi_controller.referee.story import HAMPA_APENA
 from pi_controller.table.command import Command
 from pi_controller.table.journal import Journal
 from pi_controller.table.replay import main
@@ -260,7 +259,7 @@ def test_what_is_wrong_in_a_record_is_told_beside_it(tmp_path, capsys):
         main([str(path)])
 
 
-@pytest.mark.parametrize("name", [name for name in registry.names() if name != HAMPA_APENA])
+@pytest.mark.parametrize("name", [name for name in registry.names() if name != registry.DEFAULT])
 def test_a_game_kept_by_the_judge_is_told_as_its_record_tells_it(name, tmp_path, capsys):
     chance = random.Random(name)
     rules = registry.game(name)
