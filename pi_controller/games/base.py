@@ -79,6 +79,8 @@ class Game(ABC, Generic[S]):
 
     All other games are told by their score sheet.
     """
+    finishes: ClassVar[tuple[str, ...]] = ("forfeit",)
+    """What may stand under `finish` on the score sheet, beside nothing."""
     second_tap: ClassVar[str | None] = None
     """The action that a second tap of the bowl in one turn may come to, by the judge's word or the settings."""
     solver: ClassVar[str] = ""

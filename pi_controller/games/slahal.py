@@ -87,6 +87,7 @@ class Slahal(Game[State]):
         "king_moved": (Place("by", words=TEAM),),
         "forfeit": (Place("by", words=TEAM),),
     }
+    finishes: ClassVar[tuple[str, ...]] = FINISHES
     hidden: ClassVar[Hidden | None] = Hidden(2, unmarked=True, in_fists=True, found_by="guess")
 
     @classmethod

@@ -10,21 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pi_controller.games.chances import FIRST, SECOND, beside
-from pi_controller.show.i18n import catalogue, mark
+from pi_controller.show.game_show import show_of
+from pi_controller.show.i18n import catalogue
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pi_controller.games.base import Game
     from pi_controller.table.view import View
-
-_TEAMS = frozenset({"dakota", "plum_stone"})
-"""The games that two teams play; in the others it is people under their own names."""
-_PIECES: Mapping[str, str] = {
-    "bageswin": mark("if every piece falls on either side equally"),
-    "plum_stone": mark("if every stone falls on either side equally"),
-    "patol": mark("if every stick falls on either side equally"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +40,7 @@ class ShownChances:
     @property
     def teams(self) -> bool:
         """Whether `players` are the letters of two teams."""
-        return self.game in _TEAMS
+        return self.players == ("A", "B")
 
 
 class ChancesBar:
@@ -89,8 +80,8 @@ def percents(chances: ShownChances, language: str = "en") -> tuple[str, str]:
 def basis(chances: ShownChances, language: str = "en") -> str:
     """Return what the chances take for granted: `if a hit finds by luck alone: ...`."""
     text = catalogue(language).gettext
-    if chances.game in _PIECES:
-        return text(_PIECES[chances.game])
+    if even := show_of(chances.game).if_even:
+        return text(even)
     # by luck: as often as the pads say, four of them and then three; a settings file rounds a third
     luck = abs(chances.first - FIRST) < 1e-3 and abs(chances.second - SECOND) < 1e-3
     percent_text = (

@@ -8,7 +8,7 @@ magnetometers. A question puts a calm amber on the ends of the rows, a halted ta
 faster than 0.5 Hz, and nothing depends on the bead, the commitment, the hits or the words. The other games are drawn in
 `games/`.
 
-Scenes are pure: view and time in, pixels out. `SCENES` holds one for each game that wants its own.
+Scenes are pure: view and time in, pixels out. A game's own rows are its `GameShow.rows`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from pi_controller.pinmap import pinmap
-from pi_controller.show.games import bageswin, ojibwe, patol, plum_stone, slahal
+from pi_controller.show.game_show import show_of
 from pi_controller.show.paint import (
     AMBER,
     ASIDE,
@@ -37,6 +37,7 @@ from pi_controller.show.paint import (
     pattern,
     short_row,
 )
+from pi_controller.show.sheet_phrases import has_sheet
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,13 +50,10 @@ if TYPE_CHECKING:
 _ASIDE = 0.15
 """What is left of a linear value when a row is put aside for a notice."""
 
-SCENES: dict[str, Scene] = {}
-"""One scene a game, by the game's name; a game without one has its sticks shown."""
-
 
 def frame(view: View, t: float = 0.0) -> tuple[Rgb, ...]:
     """Return the pixels in the strip's order at `t` seconds, (red, green, blue) of 0..255 each."""
-    return SCENES.get(view.game, sticks)(view, t)
+    return sheet_scene(show_of(view.game).rows)(view, t) if has_sheet(view) else sticks(view, t)
 
 
 def sticks(view: View, t: float) -> tuple[Rgb, ...]:
@@ -85,13 +83,10 @@ def sticks(view: View, t: float) -> tuple[Rgb, ...]:
 def sheet_scene(rows: Callable[[View, float], Rows]) -> Scene:
     """Return the scene of a game that is told by its score sheet, from the function that fills its rows.
 
-    It stands still under a notice, and while the mat looks for what is hidden: currents that change disturb it. Without
-    a sheet there is nothing to tell, and the sticks are shown.
+    It stands still under a notice, and while the mat looks for what is hidden: currents that change disturb it.
     """
 
     def scene(view: View, t: float) -> tuple[Rgb, ...]:
-        if not view.sheet:
-            return sticks(view, t)
         lights = pinmap().lights
         aside = view.phase == "halted" or view.question is not None
         still = aside or view.phase in {"check", "hit", "guess"}
@@ -103,18 +98,6 @@ def sheet_scene(rows: Callable[[View, float], Rows]) -> Scene:
         return tuple(chain.from_iterable(parts))
 
     return scene
-
-
-SCENES |= {"dakota": sticks} | {
-    name: sheet_scene(scene.rows)
-    for name, scene in {
-        "ojibwe": ojibwe,
-        "slahal": slahal,
-        "bageswin": bageswin,
-        "plum_stone": plum_stone,
-        "patol": patol,
-    }.items()
-}
 
 
 def _notice(view: View) -> tuple[Rgb, ...]:

@@ -8,12 +8,18 @@ from rich.cells import set_cell_size
 from rich.style import Style
 from rich.text import Text
 
+from pi_controller.show.paint import TEAM_A, TEAM_B
+
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pi_controller.show.paint import Light
 
 LABEL = 12  # cells before a strip
 GROUP = 4  # sticks are paid by fours
 WIDE, NARROW = 104, 62  # from here on two cells a stick; below this no gaps
+TEAMS: Mapping[str, tuple[str, Light, str]] = {"A": ("●", TEAM_A, "1"), "B": ("■", TEAM_B, "10")}
+"""Each team's shape, colour and pattern."""
 DIM, BOLD = Style(dim=True), Style(bold=True)
 
 
@@ -48,3 +54,17 @@ def bar(lit: int, of: int, width: int, light: Light, dims: str = "1") -> Text:
         else:
             strip.append("·".ljust(cells), DIM)
     return strip
+
+
+def team_line(team: str, name: str, score: object, width: int) -> Text:
+    """Return a team's line: its shape and letter, its score, its name."""
+    shape, light, _ = TEAMS[team]
+    head = Text.assemble((f"{shape} {team}  ", solid(light)))
+    if score != "":
+        head.append(f"{score}  ", BOLD)
+    return fit(head.append(name, solid(light)), width)
+
+
+def bar_line(said: str, strip: Text, count: object, width: int) -> Text:
+    """Return a line with a label, a strip and its count."""
+    return fit(label(f"  {said}").append_text(strip).append(f"  {count}", BOLD), width)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pi_controller.games.base import other
 from pi_controller.show import sheet_phrases
+from pi_controller.show.game_show import worth
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.names import inline, player_name, team_name
 from pi_controller.show.words import plain, word
@@ -160,7 +161,7 @@ def outcome(view: View, language: str = "en") -> str:
     """Return what came of the last hit, throw or guess, with what is counted now; nothing where nothing came yet."""
     text = catalogue(language).gettext
     if sheet_phrases.has_sheet(view):
-        said = [sheet_phrases.worth(view.sheet.get("value"), language)]
+        said = [worth(view.sheet.get("value"), language)]
     else:
         said = [foul(view.foul, language).rstrip(".")] if view.foul else []
         said += [hit(len(view.hits), view.hits[-1], language)] if view.hits else []

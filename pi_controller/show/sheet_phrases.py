@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pi_controller.games.base import other
+from pi_controller.show.game_show import by_sheet, held, show_of
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.names import clean, inline, player_name, team_name
 
@@ -36,8 +37,6 @@ SLIPS: Mapping[str, str] = {
     "rehide": mark("Bones moved after presenting"),
     "time": mark("Time: the game is over"),
 }
-GAMES = ("ojibwe", "slahal", "bageswin", "plum_stone", "patol")
-"""The games that have no hides of Hampa Apena to be told by."""
 RIVERS: Mapping[str, str] = {
     "north": mark("north"),
     "east": mark("east"),
@@ -45,18 +44,11 @@ RIVERS: Mapping[str, str] = {
     "west": mark("west"),
 }
 DIRECTIONS: Mapping[str, str] = {"clockwise": mark("clockwise"), "counterclockwise": mark("counterclockwise")}
-ROLES: Mapping[str, tuple[str, str]] = {
-    "ojibwe": (mark("hides"), mark("shoots")),
-    "slahal": (mark("hides"), mark("guesses")),
-    "plum_stone": (mark("throws"), ""),
-}
-"""What the team whose turn it is does, and what the other one does."""
-_TURN = {"ojibwe": "hider", "slahal": "hiding", "plum_stone": "thrower"}
 
 
 def has_sheet(view: View) -> bool:
-    """Return whether `view` is of one of `GAMES` and has a score sheet to be told by."""
-    return view.game in GAMES and bool(view.sheet)
+    """Return whether `view` is of a game that is told by its score sheet, and has one."""
+    return by_sheet(view.game) and bool(view.sheet)
 
 
 def played(action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
@@ -126,79 +118,25 @@ def _thrown(shown: Mapping[str, Any], none: str, text: Text) -> str:
 
 def role(view: View, team: str, language: str = "en") -> str:
     """Return what `team` does now, or nothing: `hides`, `shoots`, `guesses`, `throws`, `wins`."""
-    text = catalogue(language).gettext
-    if winner := view.sheet["winner"]:
-        return text("wins") if team == winner else ""
-    turn = view.sheet[_TURN[view.game]]
-    if turn is None:
-        return ""
-    said = ROLES[view.game][0 if turn == team else 1]
-    return text(said) if said else ""
+    return show_of(view.game).role(view, team, language)
 
 
 def sentence(view: View, language: str = "en") -> str:
     """Return the one thing the table is waiting for, e.g. `Ana throws`; at the end, who won."""
-    text, sheet = catalogue(language).gettext, view.sheet
-    if sheet["winner"]:
-        return _won(view, sheet["winner"], text)
-    match view.game:
-        case "ojibwe" if sheet["hider"] is None:
-            return text("The coin toss: the winner hides first")
-        case "ojibwe" | "slahal" if view.phase == "check":
-            return text("Nothing moves: the mat looks")
-        case "ojibwe" if view.phase == "hit":
-            return text("{hitter} shoots: open a pad, or strike").format(**_teams(view, sheet["hider"], "hitter"))
-        case "ojibwe" if view.phase == "show":
-            return text("The balls are taken up; {hider} hides next").format(**_teams(view, sheet["hider"], "hitter"))
-        case "slahal" if view.phase == "guess":
-            return text("The hands are out: {guesser} guesses").format(**_teams(view, sheet["hiding"], "guesser"))
-        case "ojibwe":
-            return text("{hider} hides, {hitter} shoots").format(**_teams(view, sheet["hider"], "hitter"))
-        case "slahal" if sheet["hiding"] is None:
-            return text("The first guessers face off for the bones")
-        case "slahal":
-            return text("{hider} hides, {guesser} guesses").format(**_teams(view, sheet["hiding"], "guesser"))
-        case "plum_stone" if sheet["thrower"] is None:
-            return text("Lots are drawn for the first throw")
-        case "patol" if starter := starts_next(sheet):
-            return text("{player} chooses a river and a direction").format(player=_name(view, starter))
-        case _ if view.strokes:
-            return text("{player} has thrown: what shows?").format(player=_name(view, sheet["thrower"]))
-        case _:
-            return text("{player} throws").format(player=_name(view, sheet["thrower"]))
+    show, winner = show_of(view.game), view.sheet.get("winner")
+    return show.won(view, winner, language) if winner else show.sentence(view, language)
 
 
 def turn_worth(view: View, language: str = "en") -> str:
     """Return what is special about this turn, or what the last throw was worth; nothing when there is nothing."""
-    text, plural, sheet = catalogue(language).gettext, catalogue(language).ngettext, view.sheet
-    if sheet["winner"]:
-        return ""
-    match view.game:
-        case "ojibwe" if n := sheet["banked"]:
-            return plural(
-                "Double, {n} find banked: the same team shoots until it misses.",
-                "Double, {n} finds banked: the same team shoots until it misses.",
-                n,
-            ).format(n=n)
-        case "ojibwe" if sheet["double"]:
-            return text("Double: two fingers are shown, and nobody is asked.")
-        case "ojibwe" if (n := sheet["hides_left"]) > 1:
-            return plural(
-                "The hide passes when the hiders are found {n} time.",
-                "The hide passes when the hiders are found {n} times.",
-                n,
-            ).format(n=n)
-        case "slahal" if sheet["pairs_out"] == 1:
-            return text("One pair is out: left or right.")
-        case "bageswin" | "plum_stone" | "patol":
-            return worth(sheet["value"], language)
-        case _:
-            return ""
+    return "" if view.sheet.get("winner") else show_of(view.game).turn_worth(view, language)
 
 
-def worth(value: int | None, language: str = "en") -> str:
-    """Return what the last throw was worth as words; nothing before the first."""
-    return "" if value is None else catalogue(language).gettext("The last throw: {value}").format(value=value)
+def throws(view: View, language: str = "en") -> str:
+    """Return who throws, or that what shows is to be said."""
+    text = catalogue(language).gettext
+    said = text("{player} has thrown: what shows?") if view.strokes else text("{player} throws")
+    return said.format(player=_name(view, view.sheet["thrower"]))
 
 
 def counted(view: View, language: str = "en") -> str:
@@ -206,11 +144,11 @@ def counted(view: View, language: str = "en") -> str:
     sheet = view.sheet
     teams = sheet.get("sticks") or sheet.get("counters")
     if teams:
-        held = list(teams.items())
+        counts = list(teams.items())
     else:
-        held = [(row["name"], row["sticks"]) for row in sheet.get("players", ()) if not row["out"]]
-        held += [(row["player"], row["progress"]) for row in sheet.get("horses", ()) if not row["out"]]
-    told = ", ".join(f"{_name(view, str(side))} {n}" for side, n in held)
+        counts = [(row["name"], row["sticks"]) for row in sheet.get("players", ()) if not row["out"]]
+        counts += [(row["player"], row["progress"]) for row in sheet.get("horses", ()) if not row["out"]]
+    told = ", ".join(f"{_name(view, str(side))} {n}" for side, n in counts or held(sheet).items())
     if sheet.get("short") and any(sheet["short"].values()):
         points = ", ".join(f"{_name(view, side)} {n}" for side, n in sheet["short"].items())
         return f"{told}. {catalogue(language).gettext('Short sticks: {points}').format(points=points)}"
@@ -237,40 +175,12 @@ def horse(told: Mapping[str, Any], language: str = "en") -> str:
     )
 
 
-def _won(view: View, winner: str, text: Text) -> str:
-    sheet = view.sheet
-    match view.game:
-        case "ojibwe":
-            loser = "B" if winner == "A" else "A"
-            return text("{winner} wins, {won} to {lost}").format(
-                winner=inline(team_name(view, winner)), won=sheet["short"][winner], lost=sheet["short"][loser]
-            )
-        case "slahal":
-            loser = "B" if winner == "A" else "A"
-            said = {
-                "sweep": text("{winner} wins with all eleven sticks"),
-                "time": text("Time: {winner} wins, {won} sticks to {lost}"),
-                "king_moved": text("{winner} wins: {loser} moved the king stick too early"),
-            }[sheet["finish"]]
-            return said.format(
-                winner=inline(team_name(view, winner)),
-                loser=inline(team_name(view, loser)),
-                won=sheet["sticks"][winner],
-                lost=sheet["sticks"][loser],
-            )
-        case "bageswin":
-            return text("{winner} holds all the sticks and wins").format(winner=_name(view, winner))
-        case "plum_stone":
-            return text("{winner} holds all the counters and wins").format(winner=_name(view, winner))
-        case _:
-            return text("{winner} wins: the horse has come all the way round").format(winner=_name(view, winner))
-
-
 def _name(view: View, player: str) -> str:
     return inline(player_name(view, player))
 
 
-def _teams(view: View, hider: str, opponents: str) -> dict[str, str]:
+def both_teams(view: View, hider: str, opponents: str) -> dict[str, str]:
+    """Return the names of the team that hides and of its `opponents`, for a sentence."""
     return {
         "hider": inline(team_name(view, hider)),
         opponents: inline(team_name(view, other("A" if hider == "A" else "B"))),

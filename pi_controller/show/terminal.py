@@ -17,13 +17,13 @@ from pi_controller.games.base import other
 from pi_controller.games.wording import printable
 from pi_controller.pinmap import pinmap
 from pi_controller.show import chances_bar, phrases
+from pi_controller.show.game_show import show_of
 from pi_controller.show.i18n import catalogue
 from pi_controller.show.lights import frame
 from pi_controller.show.lines import GROUP, NARROW, WIDE, fit, label, solid
 from pi_controller.show.names import ISOLATES, player_name, team_name
 from pi_controller.show.paint import GAMMA, OWED, TEAM_A, TEAM_B
 from pi_controller.show.sheet_phrases import has_sheet
-from pi_controller.show.terminal_sheets import DRAWN
 from pi_controller.show.words import game_name, word
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _lines(view: View, t: float, language: str, width: int) -> list[Text]:
     text = catalogue(language).gettext
     if has_sheet(view):
         head = fit(Text(game_name(view.game, language), Style(bold=True)), width)
-        drawn = DRAWN[view.game](view, language, width)
+        drawn = show_of(view.game).drawn(view, language, width)
         said = [part for line in _messages(view, language) for part in _wrapped(line, width, 2)]
         said[:0] = _clocks(view, t, language)
         return [head, fit(Text("─" * width, Style(dim=True)), width), Text(""), *drawn, Text(""), *said]

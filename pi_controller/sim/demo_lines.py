@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pi_controller.show import phrases, sheet_phrases
+from pi_controller.show.game_show import worth
 from pi_controller.show.names import player_name
 from pi_controller.show.words import word
 
@@ -74,7 +75,7 @@ def _by_sheet(view: View, before: View, number: int) -> str:
             counts = "  ".join(f"{player_name(view, one['player'])} {one['progress']:>2}" for one in sheet["horses"])
     new = view.opening is not None and view.opening != before.opening
     lay = f"{_lay(view)}." if new else ""
-    said = sheet_phrases.worth(sheet.get("value")) + "." if sheet.get("value") is not None else lay
+    said = worth(sheet.get("value")) + "." if sheet.get("value") is not None else lay
     words = ", ".join(word(call, "en", view.game).shown for call in view.calls)
     return "  ".join(filter(None, (head, counts, said, words and f"{words}.", phrases.sentence(view))))
 

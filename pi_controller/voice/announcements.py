@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from pi_controller.show import phrases, sheet_phrases
-from pi_controller.show.words import GAME_WORDS, word
+from pi_controller.show.words import word, words_of
 
 if TYPE_CHECKING:
     from pi_controller.table.view import View
@@ -41,7 +41,7 @@ def announcement(before: View | None, view: View) -> Announcement:
 
 
 def _words(before: View, view: View) -> tuple[str, ...]:
-    known = GAME_WORDS.get(view.game, {})
+    known = words_of(view.game)
     called = tuple(call for call in view.calls if call in known)
     if not called or _same(before, view) or _place(view) < _place(before):
         return ()
@@ -89,7 +89,7 @@ def _points(view: View) -> dict[str, int]:
 
 def speakable(call: str, game: str) -> bool:
     """Return whether the word is an English one: only such a word may be spoken by a voice that knows English only."""
-    return call in GAME_WORDS.get(game, {}) and not word(call, "en", game).sounds
+    return call in words_of(game) and not word(call, "en", game).sounds
 
 
 def _nameless(view: View) -> View:

@@ -13,7 +13,7 @@ import numpy as np
 
 from pi_controller.drivers.sound import Clip
 from pi_controller.errors import MatError
-from pi_controller.show.words import GAME_WORDS
+from pi_controller.show import words
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,7 +53,7 @@ class Measured:
 
 def words_of(game: str) -> tuple[str, ...]:
     """Return the words that are called at a table of `game`, by their names on the score sheet."""
-    return tuple(GAME_WORDS.get(game, {}))
+    return tuple(words.words_of(game))
 
 
 def is_folder(path: Path) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from pi_controller.games.registry import DEFAULT, kind, names, playable
 from pi_controller.referee.commitment import DOMAIN, Bound, head
 from pi_controller.show.i18n import catalogue
 from pi_controller.show.words import game_name
@@ -20,15 +21,17 @@ if TYPE_CHECKING:
 
     Text = Callable[[str], str]
 
-SEALED = ("dakota", "ojibwe", "slahal")
-"""The games in which something is hidden, and sealed."""
+
+def sealed_games() -> tuple[str, ...]:
+    """Return the games in which something is hidden, and sealed."""
+    return tuple(name for name in names() if playable(name) and kind(name).hidden is not None)
 
 
 def check_page(view: View | None, language: str = "en") -> str:
     """Return the page, with the last seal that `view` knows the opening of."""
     text = catalogue(language).gettext
     opened = view.opening if view is not None else None
-    game = view.game if view is not None and view.game in SEALED else SEALED[0]
+    game = view.game if view is not None and view.game in sealed_games() else DEFAULT
     known = msgspec.structs.asdict(opened) if opened is not None else dict[str, Any]()
     if opened is not None and not opened.epoch:  # of an older journal, or none: it is bound to the game alone
         known |= {"table": "", "event": ""}
@@ -84,7 +87,7 @@ def _which(view: View | None, text: Text) -> str:
 def _fields(game: str, known: dict[str, Any], text: Text, language: str) -> str:
     options = "".join(
         f'<option value="{name}"{" selected" if name == game else ""}>{escape(game_name(name, language))}</option>'
-        for name in SEALED
+        for name in sealed_games()
     )
     fields = (
         f'<p class="field"><label for="game">{escape(text("Game"))}</label><select id="game">{options}</select></p>'

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from pi_controller.games.slahal import FINISHES
+from pi_controller.games.registry import kind
 from pi_controller.show.i18n import catalogue
 from pi_controller.show.names import player_name
 from pi_controller.show.sheet_phrases import DIRECTIONS, RIVERS
@@ -37,7 +37,6 @@ _WORDS: Mapping[str, tuple[Any, ...]] = {
     "high": (1, 2, 3, 4),
     "pairs_out": (1, 2),
     "phase": ("duel", "play", "over"),
-    "finish": ("forfeit",),
     "river": tuple(RIVERS),
     "direction": tuple(DIRECTIONS),
 }
@@ -70,10 +69,8 @@ def _field(view: View, value: Any, path: tuple[str | int, ...], language: str) -
         words = (True, False)
     elif key in _SIDES:
         words = _sides(view)
-    elif key == "finish" and view.game == "slahal":
-        words = FINISHES
     else:
-        words = _WORDS.get(key, ())
+        words = kind(view.game).finishes if key == "finish" else _WORDS.get(key, ())
     if not words:
         return Field(path, label, value)
     none = ((None, text("none")),) if key in _NOTHING else ()

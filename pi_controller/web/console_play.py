@@ -14,11 +14,13 @@ import msgspec
 from pi_controller.games.bageswin import PIECES as COUNTS
 from pi_controller.games.bageswin import VALUES as FISH_VALUES
 from pi_controller.games.plum_stone import VALUES as PLUM_VALUES
+from pi_controller.games.registry import floor, kind
 from pi_controller.games.slahal_state import ONE_PAIR
 from pi_controller.pinmap import pinmap
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.names import inline, player_name, team_name
 from pi_controller.show.sheet_phrases import DIRECTIONS, PIECES, RIVERS, SIGNALS, SLIPS
+from pi_controller.web.plain import named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -109,6 +111,8 @@ def play(
     title = text("What was it?") if replaces else ""
     if view.phase == "over" and not replaces:  # a foul of the hide just settled may still be called, and is below
         return Play("over", text("The game is over"), _new_games(view, text, options or {}) if begins else ())
+    if not kind(view.game).hand_passes and floor(view.game, "web.games") is None:
+        return Play("choice", title, _plain(view, legal if not replaces else [again or {}], replaces))
     if "toss" in dos or "lot" in dos:
         do, key = ("toss", "winner") if "toss" in dos else ("lot", "first")
         said = text("{team} hides first") if do == "toss" else text("{team} throws first")
@@ -118,7 +122,7 @@ def play(
         return Play("choice", title or text("Who guessed the bones?"), _duel(view, text, replaces))
     if "start" in dos and "throw" not in dos:  # who is next to start may wait until their turn
         return Play("choice", title, _starts(legal if not replaces else [again or {}], text, replaces))
-    if view.game == "dakota" and (dos & {"hit", "foul"}):
+    if kind(view.game).hand_passes and (dos & {"hit", "foul"}):
         return _hits(view, "hit" in dos, title, text, replaces)
     if "shoot" in dos:
         return _shot(view, title, text, options or {}, replaces)
@@ -140,6 +144,14 @@ def _new_games(view: View, text: Text, options: Mapping[str, Any]) -> tuple[Butt
     return (
         Button("new-game", text("Rematch"), say, confirm=confirm),
         Button("new-game-swapped", swapped.format(**names), {**say, "swapped": True}, confirm=confirm),
+    )
+
+
+def _plain(view: View, legal: Sequence[Action], again: bool) -> tuple[Button, ...]:
+    """One button for each action that is allowed, called by the line that says it."""
+    return tuple(
+        Button(f"action-{i}", named(view.game, action), act(action, again=again), "", str(i) if i < 10 else "")
+        for i, action in enumerate(legal, 1)
     )
 
 
@@ -253,8 +265,8 @@ def _throw(view: View, title: str, text: Text, options: Mapping[str, Any], again
         )
         return Play("choice", title or text("How many marked faces are up?"), buttons)
     submit = Button("throw", text("Enter the throw"), act({"do": "throw"}, again=again), "main", "e")
-    slip = "double_tap" if view.game == "bageswin" else "no_throw"
-    more = (Button(slip, text(SLIPS[slip]), act({"do": slip}, again=again)),)
+    slip = kind(view.game).second_tap or ""
+    more = (Button(slip, text(SLIPS[slip]), act({"do": slip}, again=again)),) if slip in SLIPS else ()
     if view.game == "plum_stone":
         rows = (
             Row(

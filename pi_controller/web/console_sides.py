@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pi_controller.games.base import other
 from pi_controller.show import sheet_phrases
+from pi_controller.show.game_show import POOL_NAMES, held, pool, show_of
 from pi_controller.show.i18n import catalogue
 from pi_controller.show.names import player_name, team_name
 from pi_controller.web.markup import chip, safe
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 def sides(view: View, language: str = "en") -> str:
     """Return the cards as HTML. Every name is escaped and kept apart from the words around it."""
     text = catalogue(language).gettext
-    if view.game in {"bageswin", "patol"} and view.sheet:
+    if sheet_phrases.has_sheet(view) and show_of(view.game).of_players(view.sheet):
         return _players(view, language)
     if not sheet_phrases.has_sheet(view):
         middle = _card("middle", "", text("In the middle"), "", [(view.middle, text("sticks"))])
@@ -49,9 +50,13 @@ def sides(view: View, language: str = "en") -> str:
             numbers = {t: [(sheet["live"][t], text("live")), (sheet["dead"][t], text("dead"))] for t in "AB"}
             out = [(sheet["pairs_out"], text("pairs out"))] if sheet["pairs_out"] else []
             middle = _card("middle", "", text("Bones"), "", out)
-        case _:
+        case "plum_stone":
             numbers = {t: [(sheet["counters"][t], text("counters"))] for t in "AB"}
             middle = _card("middle", "", text("In the pile"), "", [(sheet["pile"], text("counters"))])
+        case _:
+            rest = pool(sheet)
+            numbers = {t: [(n, "")] for t, n in held(sheet).items()}
+            middle = _card("middle", "", text(POOL_NAMES[rest[0]]), "", [(rest[1], "")]) if rest else ""
     king = {t: text("king stick") if sheet.get("king") == t else "" for t in "AB"}
     cards = [_team(view, team, roles[team], numbers[team], king[team]) for team in "AB"]
     return cards[0] + middle + cards[1]
@@ -82,14 +87,13 @@ def _card(look: str, shape: str, name: str, role: str, numbers: Sequence[Number]
 
 def _players(view: View, language: str) -> str:
     text, sheet = catalogue(language).gettext, view.sheet
-    cards = ""
-    fish = view.game == "bageswin"
-    for i, row in enumerate(sheet["players"] if fish else sheet["horses"], 1):
-        name = row["name"] if fish else row["player"]
-        role = text("wins") if sheet["winner"] == name else text("throws") if sheet["thrower"] == name else ""
-        numbers = [(row["sticks"], text("sticks"))] if fish else [(row["progress"], text("notches"))]
-        out = text("out") if row["out"] else ""
+    cards, rest = "", pool(sheet)
+    rows: Sequence[dict[str, Any]] = next(value for value in sheet.values() if isinstance(value, list | tuple))
+    for i, (row, (name, count)) in enumerate(zip(rows, held(sheet).items(), strict=True), 1):
+        role = text("wins") if sheet["winner"] == name else text("throws") if sheet.get("thrower") == name else ""
+        numbers = [(count, text("notches") if "progress" in row else text("sticks"))]
+        out = text("out") if row.get("out") else ""
         cards += _card(f"p{i}", drawn(i, str(i)), player_name(view, name), role, numbers, out)
-    if fish:
-        cards += _card("middle", "", text("bank"), "", [(sheet["bank"], text("sticks"))])
+    if rest:
+        cards += _card("middle", "", text(POOL_NAMES[rest[0]]), "", [(rest[1], text("sticks"))])
     return cards

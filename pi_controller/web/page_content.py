@@ -15,11 +15,12 @@ import msgspec
 from pi_controller.games.base import other
 from pi_controller.pinmap import pinmap
 from pi_controller.show import chances_bar, phrases
+from pi_controller.show.game_show import show_of
 from pi_controller.show.i18n import catalogue
 from pi_controller.show.names import player_name, team_name
 from pi_controller.show.sheet_phrases import has_sheet
 from pi_controller.show.words import credit, game_name, sounds_by, word
-from pi_controller.web.games import TABLES
+from pi_controller.web.plain import table_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,7 +100,7 @@ def _sheet_board(view: View, language: str, chances: ShownChances | None) -> Boa
         "note": note,
         "turn_worth": turn_worth,
         "link": _link(view, language, text("The judge keeps the score")),
-        "label_seal": text("Sealed place of the marked ball") if view.game == "ojibwe" else text("Sealed bones"),
+        "label_seal": text(show_of(view.game).seal_label),
     }
     marks = {
         "phase": view.phase,
@@ -113,7 +114,7 @@ def _sheet_board(view: View, language: str, chances: ShownChances | None) -> Boa
     _question(view, texts, marks, language)
     _calls(view, texts, marks, language)
     counts = _chances(view, chances, texts, marks, language)
-    return Board(texts, marks, counts, "sheet", TABLES[view.game](view, language))
+    return Board(texts, marks, counts, "sheet", table_of(view, language))
 
 
 def _labels(text: Callable[[str], str]) -> dict[str, str]:

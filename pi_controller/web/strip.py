@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from pi_controller.games.ojibwe_state import COUNTERS
-from pi_controller.games.slahal_state import UNPLAYED
 from pi_controller.pinmap import pinmap
+from pi_controller.show.game_show import POOL_NAMES, everything, held, plain, pool, show_of
 from pi_controller.show.i18n import catalogue
 from pi_controller.show.names import player_name
 from pi_controller.show.paint import share
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from pi_controller.table.view import View
 
 _STROKES = 20
-_OF_PLAYERS = {"bageswin", "patol"}  # in these the players are in no team
-_SLAHAL_STICKS = UNPLAYED.total
 _TEXTS = {
     "title",
     "heading",
@@ -48,7 +46,7 @@ class _Cell(NamedTuple):
     player: str
     points: int
     sticks: int | None
-    lit: int
+    lit: int | None
 
 
 def overlay(view: View, language: str = "en", chances: ShownChances | None = None) -> Board:  # noqa: ARG001 - shows none
@@ -69,23 +67,17 @@ def strip(view: View, language: str = "en") -> str:
             turn = sheet["hider"]
             cells = _teams(sheet["short"], sheet["counters"], COUNTERS)
             middle = (text("pool"), sheet["pool"])
-        case "slahal":
-            turn = sheet["hiding"]
-            cells = _held(sheet["sticks"], _SLAHAL_STICKS)
-        case "plum_stone":
-            turn, middle = sheet["thrower"], (text("pile"), sheet["pile"])
-            cells = _held(sheet["counters"], sheet["pile"] + sum(sheet["counters"].values()))
-        case "bageswin":
-            turn, middle = sheet["thrower"], (text("bank"), sheet["bank"])
-            held = {one["name"]: one["sticks"] for one in sheet["players"]}
-            cells = _held(held, sheet["bank"] + sum(held.values()))
         case "patol":
             turn = sheet["thrower"]
-            cells = [_Cell(one["player"], one["progress"], None, 0) for one in sheet["horses"]]
-        case _:
+            cells = [_Cell(one["player"], one["progress"], None, None) for one in sheet["horses"]]
+        case "":
             turn = view.hider if view.phase not in {"toss", "over"} else None
             cells = _teams(view.short, view.long, pinmap().lights.a)
             middle = (text("middle"), view.middle) if view.long else None
+        case _:
+            turn, rest = show_of(view.game).turn(view), pool(sheet)
+            cells = _held(held(sheet), everything(sheet))
+            middle = (text(POOL_NAMES.get(rest[0], plain(rest[0]))), rest[1]) if rest else None
     winner = sheet.get("winner") or view.winner
     shown = [_cell(view, cell, i, turn=cell.player == (winner or turn)) for i, cell in enumerate(cells, 1)]
     if middle is not None:
@@ -96,10 +88,10 @@ def strip(view: View, language: str = "en") -> str:
 
 def _cell(view: View, cell: _Cell, number: int, *, turn: bool) -> str:
     """Return a cell: team A is a circle and B a square, players have the shapes they have on the other pages."""
-    team = view.game not in _OF_PLAYERS
+    team = len(cell.player) == 1 and not show_of(view.game).of_players(view.sheet)
     shape = f'<span class="shape" aria-hidden="true">{cell.player}</span>' if team else drawn(number, str(number))
     sticks = "" if cell.sticks is None else f'<span class="held">{cell.sticks}</span>'
-    row = strokes("long", cell.lit, _STROKES) if view.game != "patol" else ""
+    row = strokes("long", cell.lit, _STROKES) if cell.lit is not None else ""
     return (
         f'<li class="{cell.player.lower() if team else f"p{number}"}" data-turn="{"yes" if turn else ""}">'
         f'{shape}<bdi>{safe(player_name(view, cell.player))}</bdi><b class="points">{cell.points}</b>{row}{sticks}</li>'

@@ -11,12 +11,12 @@ import numpy as np
 import played
 import power
 import pytest
+from played import GAMES
 from values import HARDWARE, values
 
 from pi_controller.drivers.strips import current_ma, dressed
 from pi_controller.pinmap import pinmap
 from pi_controller.show.lights import frame
-from pi_controller.show.sheet_phrases import GAMES
 from pi_controller.table.view import Asked
 
 P = power.values()

@@ -8,8 +8,10 @@ from typing import Any
 from hypothesis import strategies as st
 
 from pi_controller.games import registry
-from pi_controller.show.sheet_phrases import GAMES
 from pi_controller.table.view import View
+
+GAMES = tuple(name for name in registry.names() if not registry.kind(name).hand_passes)
+"""The games that are told by their score sheet."""
 
 PHASES = {"ojibwe": "hide", "slahal": "hide", "bageswin": "throw", "plum_stone": "throw", "patol": "throw"}
 NAMES = ("Ana", "Bo", "<b>Č</b>", "قبيلة", "日本日本", "W" * 40, "\u200b", "Ḣapéna")

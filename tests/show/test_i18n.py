@@ -17,11 +17,11 @@ from pi_controller.mat.events import SensorFault
 from pi_controller.show import i18n, phrases
 from pi_controller.show.chances_bar import ChancesBar
 from pi_controller.show.terminal import render_text
-from pi_controller.show.words import GAME_WORDS, word
+from pi_controller.show.words import word, words_of
 from pi_controller.table.view import Asked
 from pi_controller.web import console_page
 from pi_controller.web.address import Pages
-from pi_controller.web.check_page import SEALED, check_page
+from pi_controller.web.check_page import check_page, sealed_games
 from pi_controller.web.console_fouls import fouls
 from pi_controller.web.console_play import play as offered
 from pi_controller.web.feed import Feed
@@ -31,7 +31,7 @@ from pi_controller.web.public_pages import find_page
 from pi_controller.web.server import WebServer
 from pi_controller.web.strip import overlay
 
-CALLED = " ".join(f"{known.shown} {known.sounds}" for known in GAME_WORDS["dakota"].values() if known.sounds)
+CALLED = " ".join(f"{known.shown} {known.sounds}" for known in words_of("dakota").values() if known.sounds)
 TYPED = " ".join([*TEAMS.values(), *PLAYERS.values(), *PHASES["wide"].teams.values(), "Team A"])
 KNOWN = set(escaped(f"{TYPED} {CALLED} Hampa Apena, Lahal (Slahal), Pa-tol, SHA-256"))
 """Names as people typed them, the games' own names and words with their sounds, and the name of a standard."""
@@ -160,7 +160,7 @@ def test_no_question_foul_choice_fault_or_chance_escapes(view, language):
     said.append(
         phrases.faults(view(faults=(SensorFault("disc", 2, "dead"), SensorFault("strip", 3, "dead", 1))), language)
     )
-    for game, words in GAME_WORDS.items():
+    for game, words in ((game, words_of(game)) for game in registry.names()):
         for call in words:
             known = word(call, language, game)
             said += [known.meaning, known.literal, known.source, "" if known.sounds else known.shown]
@@ -179,7 +179,7 @@ def test_a_sentence_that_escaped_would_be_found(view, language, monkeypatch):
 
 
 def test_seals_are_checked_in_each_game_that_has_one():
-    assert set(SEALED) <= set(registry.names())
+    assert set(sealed_games()) <= set(registry.names())
 
 
 def test_where_there_is_no_catalogue_or_no_sentence_english_is_shown(view):

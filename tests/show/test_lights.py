@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pi_controller.pinmap import pinmap
-from pi_controller.show.lights import AMBER, OWED, RED, SCENES, frame, glow
+from pi_controller.show.lights import AMBER, OWED, RED, frame, glow
 from pi_controller.table.view import Asked, Hit, Opening, View
 
 LIGHTS = pinmap().lights
@@ -192,7 +192,5 @@ def test_counts_beyond_the_strip_do_not_break_it(view):
     assert lit(rows(shown)["short"]) == 9
 
 
-def test_a_game_can_have_its_own_scene(view, monkeypatch):
-    monkeypatch.setitem(SCENES, "other", lambda _view, _t: ((1, 2, 3),) * LIGHTS.count)
-    assert frame(view(game="other"))[0] == (1, 2, 3)
+def test_a_game_that_is_not_known_has_its_sticks_shown(view):
     assert frame(view(game="unheard_of")) == frame(view())

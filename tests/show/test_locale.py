@@ -16,7 +16,7 @@ from pi_controller.show import extract
 from pi_controller.show.catalogue_file import AUTHORITY, read
 from pi_controller.show.extract import TEMPLATE, outdated, sentences, sources, template
 from pi_controller.show.i18n import LOCALES
-from pi_controller.show.words import GAME_WORDS, word
+from pi_controller.show.words import word, words_of
 
 ROOT = Path(__file__).parents[2]
 SEEDS_OWN = {"oj": {"Bageswin (Fish Game)": "Bageswin"}}
@@ -133,7 +133,7 @@ def test_both_languages_of_the_games_have_a_catalogue_with_every_sentence():
 
 def test_words_that_are_the_games_own_are_in_no_list():
     listed = {entry.msgid for entry in template()}
-    own = {known.shown for known in GAME_WORDS["dakota"].values() if known.sounds}
+    own = {known.shown for known in words_of("dakota").values() if known.sounds}
     assert own
     assert not own & listed
     assert not {"Hampa Apena", "Lahal (Slahal)", "Pa-tol"} & listed

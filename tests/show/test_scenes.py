@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from played import NAMES, play, view_of, views
+from played import GAMES, NAMES, play, view_of, views
 
 from pi_controller.games.patol import RIVERS
 from pi_controller.pinmap import pinmap
@@ -14,7 +14,6 @@ from pi_controller.show.games import ojibwe, slahal
 from pi_controller.show.games.patol import RHYTHMS
 from pi_controller.show.lights import frame
 from pi_controller.show.paint import AMBER, DARK, PLAYERS, RED, glow, share, shares
-from pi_controller.show.sheet_phrases import GAMES
 from pi_controller.table.view import Asked
 
 LIGHTS = pinmap().lights

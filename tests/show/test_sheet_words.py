@@ -2,13 +2,12 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given, settings
-from played import NAMES, play, view_of, views
+from played import GAMES, NAMES, play, view_of, views
 from rich.cells import cell_len
 
 from pi_controller.show import phrases
-from pi_controller.show.sheet_phrases import GAMES
 from pi_controller.show.terminal import render_text
-from pi_controller.show.words import GAME_WORDS, game_name, word
+from pi_controller.show.words import game_name, word, words_of
 
 CALLED = {
     "ojibwe": {"high_ball", "double", "found", "missed", "short_stick", "game"},
@@ -21,7 +20,7 @@ CALLED = {
 def test_every_call_that_is_heard_has_its_word(game):
     heard = {call for seed in range(40) for call in play(game, seed, seed * 9).calls}
     assert heard <= CALLED.get(game, set())
-    assert set(GAME_WORDS.get(game, {})) == CALLED.get(game, set())
+    assert set(words_of(game)) == CALLED.get(game, set())
     for call in CALLED.get(game, ()):
         known = word(call, game=game)
         assert known.shown

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from played import play
 
-from pi_controller.show.words import GAME_WORDS
+from pi_controller.show.words import words_of
 from pi_controller.table.view import Asked, Hit
 from pi_controller.voice.announcements import Announcement, announcement, score, speakable
 
@@ -81,16 +81,16 @@ def test_the_other_games_call_their_words_and_no_others(name):
             sentences += bool(told.sentence)
             assert not set("ŊȞ") & set(told.sentence)
             before = after
-    assert called <= set(GAME_WORDS.get(name, {}))
+    assert called <= set(words_of(name))
     assert sentences
     if name in {"ojibwe", "slahal"}:
         assert called
 
 
 def test_only_english_words_may_be_spoken():
-    assert [call for call in GAME_WORDS["dakota"] if speakable(call, "dakota")] == ["it_stays", "foul", "game"]
+    assert [call for call in words_of("dakota") if speakable(call, "dakota")] == ["it_stays", "foul", "game"]
     assert not speakable("paguga", "ojibwe")
-    assert all(speakable(call, game) for game in ("ojibwe", "slahal", "patol") for call in GAME_WORDS[game])
+    assert all(speakable(call, game) for game in ("ojibwe", "slahal", "patol") for call in words_of(game))
 
 
 def test_the_score_is_said_for_both(view):

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from pi_controller.games.registry import names
-from pi_controller.show.words import GAME_WORDS
+from pi_controller.show.words import words_of
 from pi_controller.voice import recordings
 
 
 def test_every_word_of_every_game_has_its_file_and_nothing_else_has(record, tmp_path):
     for game in names():
-        assert set(recordings.words_of(game)) == set(GAME_WORDS.get(game, {}))
+        assert set(recordings.words_of(game)) == set(words_of(game))
     path = record("dakota", "paguga")
     assert recordings.find(tmp_path, "dakota", "paguga") == path
     assert recordings.find(tmp_path, "dakota", "obojun") is None

@@ -8,10 +8,9 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from played import NAMES, SETTINGS, play, views
+from played import GAMES, NAMES, SETTINGS, play, views
 
 import pi_controller.web
-from pi_controller.show.sheet_phrases import GAMES
 from pi_controller.table.view import Opening
 from pi_controller.web.feed import Feed
 from pi_controller.web.page import page, template

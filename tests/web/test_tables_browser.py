@@ -4,10 +4,9 @@ import time
 
 import msgspec
 import pytest
-from played import NAMES, SETTINGS, play
+from played import GAMES, NAMES, SETTINGS, play
 
 from pi_controller.show.phrases import sentence
-from pi_controller.show.sheet_phrases import GAMES
 
 pytestmark = pytest.mark.chromium
 SIZES = [(320, 640), (820, 1180), (1366, 768), (1920, 1080)]

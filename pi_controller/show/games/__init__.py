@@ -1,1 +1,1 @@
-"""The light scenes of the games that are told by their score sheet: one module a game, view and time in, rows out."""
+"""How each game is shown, a module a game: its words, its lights, its lines in a terminal, its sentences."""

@@ -7,9 +7,13 @@ has none.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from pi_controller.pinmap import pinmap
+from pi_controller.show.game_show import BAR, GameShow
+from pi_controller.show.i18n import catalogue, mark
+from pi_controller.show.lines import DIM, bar, bar_line, fit, solid
+from pi_controller.show.names import inline, player_name
 from pi_controller.show.paint import (
     DARK,
     HIDING,
@@ -24,8 +28,11 @@ from pi_controller.show.paint import (
     shares,
     swell,
 )
+from pi_controller.show.sheet_phrases import throws
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from pi_controller.drivers.ports import Rgb
     from pi_controller.table.view import View
 
@@ -50,3 +57,49 @@ def rows(view: View, t: float) -> Rows:
         ]
     bank = [glow(MIDDLE, STEADY)] * share(sheet["bank"], total, lights.middle)
     return Rows(line[: lights.a], line[lights.a :], bank)
+
+
+def drawn(view: View, language: str, width: int) -> list[Text]:
+    """Return the table as lines for a terminal."""
+    text, sheet = catalogue(language).gettext, view.sheet
+    players = sheet["players"]
+    total = sheet["bank"] + sum(player["sticks"] for player in players)
+    lines = [bar_line(text("bank"), bar(share(sheet["bank"], total, BAR), BAR, width, MIDDLE), sheet["bank"], width)]
+    for i, player in enumerate(players):
+        light, dims = PLAYERS[i % len(PLAYERS)]
+        mark = "▶" if player["name"] == sheet["thrower"] and not sheet["winner"] else " "
+        said = bar_line("", bar(share(player["sticks"], total, BAR), BAR, width, light, dims), player["sticks"], width)
+        said.plain = f"{mark} {i + 1}" + said.plain[3:]
+        said.append(f"  {text('out')}" if player["out"] else "", DIM)
+        lines.append(fit(said.append("  ").append(player_name(view, player["name"]), solid(light)), width))
+    return lines
+
+
+class BageswinShow(GameShow):
+    """How the game is shown."""
+
+    title: ClassVar[str] = mark("Bageswin (Fish Game)")
+    whose: ClassVar[str] = mark("A game of the Mille Lacs Band of Ojibwe.")
+    if_even: ClassVar[str] = mark("if every piece falls on either side equally")
+    turn_key: ClassVar[str] = "thrower"
+    roles: ClassVar[tuple[str, str]] = (mark("throws"), "")
+
+    def rows(self, view: View, t: float) -> Rows:
+        """Return the light strips' rows."""
+        return rows(view, t)
+
+    def drawn(self, view: View, language: str, width: int) -> list[Text]:
+        """Return the table as lines for a terminal."""
+        return drawn(view, language, width)
+
+    def sentence(self, view: View, language: str = "en") -> str:
+        """Return what the table waits for."""
+        return throws(view, language)
+
+    def won(self, view: View, winner: str, language: str = "en") -> str:
+        """Return who has won."""
+        said = catalogue(language).gettext("{winner} holds all the sticks and wins")
+        return said.format(winner=inline(player_name(view, winner)))
+
+
+SHOW = BageswinShow()

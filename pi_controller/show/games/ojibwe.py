@@ -7,11 +7,16 @@ mate less, the others faint. Short sticks come from both ends, as in Hampa Apena
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from pi_controller.games.ojibwe import HIGH, HIGH_MATE, value
 from pi_controller.games.ojibwe_state import COUNTERS, PADS
 from pi_controller.pinmap import pinmap
+from pi_controller.show import sheet_phrases
+from pi_controller.show.game_show import GameShow, Word
+from pi_controller.show.i18n import catalogue, mark
+from pi_controller.show.lines import BOLD, DIM, TEAMS, bar, bar_line, fit, label, team_line
+from pi_controller.show.names import inline, team_name
 from pi_controller.show.paint import (
     DARK,
     MIDDLE,
@@ -26,8 +31,13 @@ from pi_controller.show.paint import (
     shares,
     short_row,
 )
+from pi_controller.show.sheet_phrases import both_teams
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rich.text import Text
+
     from pi_controller.drivers.ports import Rgb
     from pi_controller.table.view import View
 
@@ -58,3 +68,135 @@ def rows(view: View, t: float) -> Rows:
     if sheet["hides_left"] > 1:
         filled[hider][-1] = HIDES_ON
     return Rows(filled["A"], filled["B"], [glow(MIDDLE, STEADY)] * sheet["pool"], short)
+
+
+_WORDS = (
+    Word(
+        "double",
+        mark("Double"),
+        meaning=mark("The hitters have three shooting sticks or fewer: a find pays none, a miss pays them all."),
+        source=mark("DGR-13, rules 21 to 24"),
+    ),
+    Word(
+        "found",
+        mark("Found"),
+        meaning=mark("The marked ball was under the pad that was hit."),
+        source=mark("DGR-13, rules 5 and 7"),
+    ),
+    Word(
+        "missed",
+        mark("Missed"),
+        meaning=mark("The marked ball was not where the shooter hit, or it lay under a pad that was opened."),
+        source=mark("DGR-13, rules 6 and 17"),
+    ),
+    Word(
+        "high_ball",
+        mark("High ball"),
+        meaning=mark("Found after opening a pad. A miss on this pad now pays eight, on its pair six."),
+        source=mark("DGR-13, rules 7 to 11"),
+    ),
+    Word(
+        "short_stick",
+        mark("Short stick"),
+        meaning=mark("The hiders hold all twenty counters: one game, and a short stick."),
+        source=mark("DGR-13, rules 27 and 28"),
+    ),
+    Word(
+        "game",
+        mark("Game"),
+        meaning=mark("The whole game is won: by the last short stick that was needed, or by forfeit."),
+        source=mark("DGR-13, rule 29"),
+    ),
+)
+
+
+def drawn(view: View, language: str, width: int) -> list[Text]:
+    """Return the table as lines for a terminal."""
+    text, sheet = catalogue(language).gettext, view.sheet
+    lines: list[Text] = []
+    for team, (_, light, dims) in TEAMS.items():
+        counters = sheet["counters"][team]
+        lines += [
+            team_line(team, team_name(view, team), sheet["short"][team], width),
+            bar_line(
+                sheet_phrases.role(view, team, language), bar(counters, COUNTERS, width, light, dims), counters, width
+            ),
+        ]
+    lines.append(bar_line(text("pool"), bar(sheet["pool"], COUNTERS, width, MIDDLE), sheet["pool"], width))
+    score = f"{sheet['short']['A']}–{sheet['short']['B']}"
+    lines.append(fit(label("  " + text("short")).append(score, BOLD), width))
+    pads = label("  " + text("pads"))
+    for pad in PADS:
+        high = pad == sheet["high"]
+        pads.append(f"[{pad}] ", DIM).append(str(value(pad, sheet["high"])), BOLD)
+        pads.append(f" {text('high')}" if high else "", BOLD)
+        pads.append(f" {text('open')}" if pad in view.opened else "", DIM).append("   ")
+    lines.append(fit(pads, width))
+    hides = label("  " + text("to find")).append(str(sheet["hides_left"]), BOLD)
+    if sheet["banked"]:
+        hides.append("  ").append_text(label(text("banked"))).append(str(sheet["banked"]), BOLD)
+    lines.append(fit(hides, width))
+    return lines
+
+
+class OjibweShow(GameShow):
+    """How the game is shown."""
+
+    title: ClassVar[str] = mark("Mille Lacs Moccasin Game")
+    whose: ClassVar[str] = mark("A game of the Mille Lacs Band of Ojibwe.")
+    words: ClassVar[Mapping[str, Word]] = {word.call: word for word in _WORDS}
+    seal_label: ClassVar[str] = mark("Sealed place of the marked ball")
+    turn_key: ClassVar[str] = "hider"
+    roles: ClassVar[tuple[str, str]] = (mark("hides"), mark("shoots"))
+
+    def rows(self, view: View, t: float) -> Rows:
+        """Return the light strips' rows."""
+        return rows(view, t)
+
+    def drawn(self, view: View, language: str, width: int) -> list[Text]:
+        """Return the table as lines for a terminal."""
+        return drawn(view, language, width)
+
+    def sentence(self, view: View, language: str = "en") -> str:
+        """Return what the table waits for."""
+        text, sheet = catalogue(language).gettext, view.sheet
+        if sheet["hider"] is None:
+            return text("The coin toss: the winner hides first")
+        teams = both_teams(view, sheet["hider"], "hitter")
+        match view.phase:
+            case "check":
+                return text("Nothing moves: the mat looks")
+            case "hit":
+                return text("{hitter} shoots: open a pad, or strike").format(**teams)
+            case "show":
+                return text("The balls are taken up; {hider} hides next").format(**teams)
+            case _:
+                return text("{hider} hides, {hitter} shoots").format(**teams)
+
+    def won(self, view: View, winner: str, language: str = "en") -> str:
+        """Return who has won, and by how many short sticks."""
+        short, loser = view.sheet["short"], "B" if winner == "A" else "A"
+        said = catalogue(language).gettext("{winner} wins, {won} to {lost}")
+        return said.format(winner=inline(team_name(view, winner)), won=short[winner], lost=short[loser])
+
+    def turn_worth(self, view: View, language: str = "en") -> str:
+        """Return what is special about this hide."""
+        text, plural, sheet = catalogue(language).gettext, catalogue(language).ngettext, view.sheet
+        if n := sheet["banked"]:
+            return plural(
+                "Double, {n} find banked: the same team shoots until it misses.",
+                "Double, {n} finds banked: the same team shoots until it misses.",
+                n,
+            ).format(n=n)
+        if sheet["double"]:
+            return text("Double: two fingers are shown, and nobody is asked.")
+        if (n := sheet["hides_left"]) > 1:
+            return plural(
+                "The hide passes when the hiders are found {n} time.",
+                "The hide passes when the hiders are found {n} times.",
+                n,
+            ).format(n=n)
+        return ""
+
+
+SHOW = OjibweShow()

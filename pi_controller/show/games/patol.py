@@ -7,10 +7,17 @@ notch take turns, a whole rhythm each. The thrower's horse is brighter.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rich.text import Text
 
 from pi_controller.games.patol import RIVERS, STONES
 from pi_controller.pinmap import pinmap
+from pi_controller.show import sheet_phrases
+from pi_controller.show.game_show import GameShow, Word
+from pi_controller.show.i18n import catalogue, mark
+from pi_controller.show.lines import BOLD, DIM, fit, label, solid
+from pi_controller.show.names import inline, player_name
 from pi_controller.show.paint import (
     DARK,
     HIDING,
@@ -24,8 +31,11 @@ from pi_controller.show.paint import (
     glow,
     swell,
 )
+from pi_controller.show.sheet_phrases import throws
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pi_controller.table.view import View
 
 BEAT_S = 0.5
@@ -57,3 +67,82 @@ def rows(view: View, t: float) -> Rows:
         rhythm = RHYTHMS[i % len(RHYTHMS)]
         ring[notch] = glow(light, level if rhythm[beat % len(rhythm)] == "1" else level * SECOND_DIM)
     return Rows(ring[: lights.a], ring[lights.a :], value)
+
+
+_WORDS = (
+    Word(
+        "killed",
+        mark("Killed"),
+        meaning=mark("A horse came into the notch where another lay: that other goes back to its start."),
+        source=mark("Pa-tol Stick Game, Lummis"),
+    ),
+)
+
+
+def drawn(view: View, language: str, width: int) -> list[Text]:
+    """Draw the ring as its four quarters, ten notches each, a horse by its player's number."""
+    text, horses = catalogue(language).gettext, view.sheet["horses"]
+    lines: list[Text] = []
+    for river, first in RIVERS.items():
+        quarter = label("  " + text(sheet_phrases.RIVERS[river]))
+        for notch in range(first, first + STONES // len(RIVERS)):
+            quarter.append_text(_notch(horses, notch, 3 if width < 62 else 4))
+        lines.append(fit(quarter, width))
+    for i, horse in enumerate(horses):
+        light, _ = PLAYERS[i % len(PLAYERS)]
+        throws = horse["player"] == view.sheet["thrower"] and not view.sheet["winner"]
+        line = Text.assemble(("▶ " if throws else "  ", BOLD), (f"{i + 1} ", solid(light)))
+        line.append(f"{sheet_phrases.horse(horse, language)}  ", DIM)
+        lines.append(fit(line.append(player_name(view, horse["player"]), solid(light)), width))
+    return lines
+
+
+def _notch(horses: list[dict[str, Any]], notch: int, cells: int) -> Text:
+    """Return one notch: the horses in it, or a river, or nothing; `+` stands for horses there is no room for."""
+    here = [i for i, horse in enumerate(horses) if horse["notch"] == notch]
+    said = Text()
+    for n, i in enumerate(here):
+        if n == cells - 2 and len(here) > cells - 1:
+            said.append("+", BOLD)
+            break
+        said.append(str(i + 1), solid(PLAYERS[i % len(PLAYERS)][0]))
+    if not here:
+        river = notch in RIVERS.values()
+        said.append("≈" if river else "·", solid(RIVER, bold=False) if river else DIM)
+    said.append(" " * (cells - said.cell_len))
+    return said
+
+
+class PatolShow(GameShow):
+    """How the game is shown."""
+
+    title: ClassVar[str] = "Pa-tol"
+    own_title: ClassVar[bool] = True
+    whose: ClassVar[str] = mark("A Pueblo game.")
+    words: ClassVar[Mapping[str, Word]] = {word.call: word for word in _WORDS}
+    if_even: ClassVar[str] = mark("if every stick falls on either side equally")
+    turn_key: ClassVar[str] = "thrower"
+    roles: ClassVar[tuple[str, str]] = (mark("throws"), "")
+
+    def rows(self, view: View, t: float) -> Rows:
+        """Return the light strips' rows."""
+        return rows(view, t)
+
+    def drawn(self, view: View, language: str, width: int) -> list[Text]:
+        """Return the table as lines for a terminal."""
+        return drawn(view, language, width)
+
+    def sentence(self, view: View, language: str = "en") -> str:
+        """Return what the table waits for."""
+        if starter := sheet_phrases.starts_next(view.sheet):
+            said = catalogue(language).gettext("{player} chooses a river and a direction")
+            return said.format(player=inline(player_name(view, starter)))
+        return throws(view, language)
+
+    def won(self, view: View, winner: str, language: str = "en") -> str:
+        """Return who has won."""
+        said = catalogue(language).gettext("{winner} wins: the horse has come all the way round")
+        return said.format(winner=inline(player_name(view, winner)))
+
+
+SHOW = PatolShow()

@@ -5,10 +5,28 @@ The row of the player who throws is brighter.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.text import Text
 
 from pi_controller.pinmap import pinmap
-from pi_controller.show.paint import HIDING, MIDDLE, STEADY, WAITING, Rows, champion, glow, pattern, share
+from pi_controller.show import sheet_phrases
+from pi_controller.show.game_show import BAR, GameShow
+from pi_controller.show.i18n import catalogue, mark
+from pi_controller.show.lines import TEAMS, bar, bar_line, team_line
+from pi_controller.show.names import inline, player_name
+from pi_controller.show.paint import (
+    HIDING,
+    MIDDLE,
+    STEADY,
+    WAITING,
+    Rows,
+    champion,
+    glow,
+    pattern,
+    share,
+)
+from pi_controller.show.sheet_phrases import throws
 
 if TYPE_CHECKING:
     from pi_controller.table.view import View
@@ -30,3 +48,58 @@ def rows(view: View, t: float) -> Rows:
         for team, size in zip("AB", (lights.a, lights.b), strict=True)
     ]
     return Rows(filled[0], filled[1], [glow(MIDDLE, STEADY)] * share(sheet["pile"], total, lights.middle))
+
+
+def drawn(view: View, language: str, width: int) -> list[Text]:
+    """Return the table as lines for a terminal."""
+    text, sheet = catalogue(language).gettext, view.sheet
+    total = sheet["pile"] + sum(sheet["counters"].values())
+    lines: list[Text] = []
+    for team, (_, light, dims) in TEAMS.items():
+        held = sheet["counters"][team]
+        lines += [
+            team_line(team, player_name(view, team), "", width),
+            bar_line(
+                sheet_phrases.role(view, team, language),
+                bar(share(held, total, BAR), BAR, width, light, dims),
+                held,
+                width,
+            ),
+            Text(""),
+        ]
+    lines.append(
+        bar_line(text("pile"), bar(share(sheet["pile"], total, BAR), BAR, width, MIDDLE), sheet["pile"], width)
+    )
+    return lines
+
+
+class PlumStoneShow(GameShow):
+    """How the game is shown."""
+
+    title: ClassVar[str] = mark("Plum Stone Game")
+    whose: ClassVar[str] = mark("A game of the Omaha and kindred tribes.")
+    if_even: ClassVar[str] = mark("if every stone falls on either side equally")
+    turn_key: ClassVar[str] = "thrower"
+    roles: ClassVar[tuple[str, str]] = (mark("throws"), "")
+
+    def rows(self, view: View, t: float) -> Rows:
+        """Return the light strips' rows."""
+        return rows(view, t)
+
+    def drawn(self, view: View, language: str, width: int) -> list[Text]:
+        """Return the table as lines for a terminal."""
+        return drawn(view, language, width)
+
+    def sentence(self, view: View, language: str = "en") -> str:
+        """Return what the table waits for."""
+        if view.sheet["thrower"] is None:
+            return catalogue(language).gettext("Lots are drawn for the first throw")
+        return throws(view, language)
+
+    def won(self, view: View, winner: str, language: str = "en") -> str:
+        """Return who has won."""
+        said = catalogue(language).gettext("{winner} holds all the counters and wins")
+        return said.format(winner=inline(player_name(view, winner)))
+
+
+SHOW = PlumStoneShow()

@@ -6,13 +6,34 @@ hiding team's live and dead sticks breathe.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.text import Text
 
 from pi_controller.games.slahal_state import ALL_DEAD, PER_TEAM
 from pi_controller.pinmap import pinmap
-from pi_controller.show.paint import DARK, MIDDLE, STEADY, WAITING, WHITE, Rows, breath, champion, glow, pattern
+from pi_controller.show import sheet_phrases
+from pi_controller.show.game_show import GameShow, Word
+from pi_controller.show.i18n import catalogue, mark
+from pi_controller.show.lines import BOLD, DIM, TEAMS, bar, bar_line, fit, label, team_line
+from pi_controller.show.names import inline, team_name
+from pi_controller.show.paint import (
+    DARK,
+    MIDDLE,
+    STEADY,
+    WAITING,
+    WHITE,
+    Rows,
+    breath,
+    champion,
+    glow,
+    pattern,
+)
+from pi_controller.show.sheet_phrases import both_teams
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pi_controller.drivers.ports import Rgb
     from pi_controller.table.view import View
 
@@ -41,3 +62,108 @@ def rows(view: View, t: float) -> Rows:
     if sheet["king"] is None:
         middle += [DARK] * (pinmap().lights.middle - 1 - len(middle)) + [KING]
     return Rows(filled[0], filled[1], middle)
+
+
+_WORDS = (
+    Word(
+        "catch",
+        mark("Catch"),
+        meaning=mark("Every unmarked bone still out was guessed. No stick moves: the guessers win the bones and hide."),
+        source=mark("Game Play, 1"),
+    ),
+    Word(
+        "miss",
+        mark("Miss"),
+        meaning=mark("No unmarked bone was guessed. The hiders win a stick for each pair that was out."),
+        source=mark("Game Play, 2"),
+    ),
+    Word(
+        "split",
+        mark("One caught, one missed"),
+        meaning=mark("The caught pair is given up; for the missed one the hiders win a stick and hide again."),
+        source=mark("Game Play, 3"),
+    ),
+    Word(
+        "sweep",
+        mark("Clean sweep"),
+        meaning=mark("One team holds all ten dead sticks and the king stick, before the time is up."),
+        source=mark("Scoring"),
+    ),
+)
+
+
+def drawn(view: View, language: str, width: int) -> list[Text]:
+    """Return the table as lines for a terminal."""
+    text, sheet = catalogue(language).gettext, view.sheet
+    lines: list[Text] = []
+    for team, (_, light, dims) in TEAMS.items():
+        live, dead = sheet["live"][team], sheet["dead"][team]
+        head = team_line(team, team_name(view, team), sheet["sticks"][team], width)
+        said = " · ".join(
+            filter(None, (sheet_phrases.role(view, team, language), text("king stick") * (sheet["king"] == team)))
+        )
+        lines += [
+            head,
+            fit(Text(f"  {said}", BOLD), width),
+            bar_line(text("live"), bar(live, PER_TEAM, width, light, dims), live, width),
+            bar_line(text("dead"), bar(dead, ALL_DEAD, width, light, "0"), dead, width),
+        ]
+    out = "◖◗ " * (sheet["pairs_out"] or 0) or "–"
+    lines.append(fit(label("  " + text("bones out")).append(out, BOLD), width))
+    if sheet["king"] is None:
+        lines.append(fit(Text("  " + text("The king stick is not won yet"), DIM), width))
+    return lines
+
+
+class SlahalShow(GameShow):
+    """How the game is shown."""
+
+    title: ClassVar[str] = "Lahal (Slahal)"
+    own_title: ClassVar[bool] = True
+    whose: ClassVar[str] = mark("A game of the Indigenous Peoples of the Pacific Coast.")
+    words: ClassVar[Mapping[str, Word]] = {word.call: word for word in _WORDS}
+    seal_label: ClassVar[str] = mark("Sealed bones")
+    turn_key: ClassVar[str] = "hiding"
+    roles: ClassVar[tuple[str, str]] = (mark("hides"), mark("guesses"))
+
+    def rows(self, view: View, t: float) -> Rows:
+        """Return the light strips' rows."""
+        return rows(view, t)
+
+    def drawn(self, view: View, language: str, width: int) -> list[Text]:
+        """Return the table as lines for a terminal."""
+        return drawn(view, language, width)
+
+    def sentence(self, view: View, language: str = "en") -> str:
+        """Return what the table waits for."""
+        text, hiding = catalogue(language).gettext, view.sheet["hiding"]
+        if view.phase == "check":
+            return text("Nothing moves: the mat looks")
+        if view.phase == "guess":
+            return text("The hands are out: {guesser} guesses").format(**both_teams(view, hiding, "guesser"))
+        if hiding is None:
+            return text("The first guessers face off for the bones")
+        return text("{hider} hides, {guesser} guesses").format(**both_teams(view, hiding, "guesser"))
+
+    def won(self, view: View, winner: str, language: str = "en") -> str:
+        """Return who has won, and how."""
+        text, sheet, loser = catalogue(language).gettext, view.sheet, "B" if winner == "A" else "A"
+        said = {
+            "sweep": text("{winner} wins with all eleven sticks"),
+            "time": text("Time: {winner} wins, {won} sticks to {lost}"),
+            "king_moved": text("{winner} wins: {loser} moved the king stick too early"),
+        }[sheet["finish"]]
+        return said.format(
+            winner=inline(team_name(view, winner)),
+            loser=inline(team_name(view, loser)),
+            won=sheet["sticks"][winner],
+            lost=sheet["sticks"][loser],
+        )
+
+    def turn_worth(self, view: View, language: str = "en") -> str:
+        """Return what is special about this hide."""
+        one = view.sheet["pairs_out"] == 1
+        return catalogue(language).gettext("One pair is out: left or right.") if one else ""
+
+
+SHOW = SlahalShow()

@@ -1,0 +1,221 @@
+"""How a game is shown: its name, its words, its lights, its lines in a terminal and its sentences.
+
+`GameShow` shows any game that is told by its score sheet, plainly. A game that wants more has a subclass of it, `SHOW`
+of its module in `show/games/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from rich.text import Text
+
+from pi_controller.games import registry
+from pi_controller.games.play import BARS, POOLS
+from pi_controller.pinmap import pinmap
+from pi_controller.show.i18n import catalogue, mark
+from pi_controller.show.lines import BOLD, DIM, bar, fit, label, solid
+from pi_controller.show.names import inline, player_name
+from pi_controller.show.paint import (
+    DARK,
+    HIDING,
+    MIDDLE,
+    PLAYERS,
+    SECOND_DIM,
+    STEADY,
+    WAITING,
+    Rows,
+    champion,
+    glow,
+    share,
+    shares,
+)
+
+if TYPE_CHECKING:
+    from pi_controller.drivers.ports import Rgb
+    from pi_controller.table.view import View
+
+POOL_NAMES = {"bank": mark("bank"), "middle": mark("middle"), "pile": mark("pile"), "pool": mark("pool")}
+"""What nobody holds, by its key on the score sheet."""
+BAR = 20
+"""Places of a bar in the terminal that stands for all there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of the table. Empty where its source says nothing; `source` is the chapter, rule or heading of it.
+
+    `sounds` is how the source spells the sound, `note` what it adds to that.
+    """
+
+    call: str
+    shown: str
+    sounds: str = ""
+    literal: str = ""
+    meaning: str = ""
+    source: str = ""
+    note: str = ""
+
+    @property
+    def spoken(self) -> str:
+        """How it sounds, with the note on it; nothing where the source gives neither."""
+        return ", ".join(filter(None, (self.sounds, self.note)))
+
+
+def plain(key: str) -> str:
+    """Return a key as words: `high_ball` -> `High ball`."""
+    return key.replace("_", " ").capitalize()
+
+
+def held(sheet: Mapping[str, Any]) -> dict[str, int]:
+    """Return what each side holds: the first counts of A and B on the score sheet, or a count of each player."""
+    for value in sheet.values():
+        if isinstance(value, Mapping):
+            counts = cast("Mapping[str, Any]", value)
+            if [*counts] == ["A", "B"] and all(type(n) is int for n in counts.values()):
+                return dict(counts)
+        elif isinstance(value, Sequence) and not isinstance(value, str):
+            rows = [cast("Mapping[str, Any]", row) for row in cast("Sequence[Any]", value) if isinstance(row, Mapping)]
+            counted = {str(next(iter(row.values()))): next((row[key] for key in BARS if key in row), 0) for row in rows}
+            if counted:
+                return counted
+    return {"A": 0, "B": 0}
+
+
+def pool(sheet: Mapping[str, Any]) -> tuple[str, int] | None:
+    """Return the pool that nobody holds, by its key, and how much is in it; None where there is none."""
+    return next(((key, sheet[key]) for key in POOLS if type(sheet.get(key)) is int), None)
+
+
+def everything(sheet: Mapping[str, Any]) -> int:
+    """Return how much there is in all; at least one, to share by."""
+    rest = pool(sheet)
+    return max(1, sum(held(sheet).values()) + (rest[1] if rest else 0))
+
+
+class GameShow:
+    """What any game's score sheet can be shown by. All texts of the class are marked for translation."""
+
+    title: ClassVar[str] = ""
+    """What the game is called; empty: its name on the command line, as a word."""
+    own_title: ClassVar[bool] = False
+    """Whether the title is the game's own name, in every language."""
+    whose: ClassVar[str] = ""
+    """Whose game it is, a sentence, by the name that its source gives them."""
+    words: ClassVar[Mapping[str, Word]] = {}
+    """The words called in it."""
+    if_even: ClassVar[str] = ""
+    """What its chances of winning take for granted."""
+    seal_label: ClassVar[str] = mark("Sealed place of the bead")
+    """What is said over the seal of what is hidden."""
+    turn_key: ClassVar[str] = "thrower"
+    """The score sheet's key of whose turn it is."""
+    roles: ClassVar[tuple[str, str]] = (mark("plays"), "")
+    """What the side whose turn it is does, and what the other one does."""
+
+    def of_players(self, sheet: Mapping[str, Any]) -> bool:
+        """Return whether players are in no team: the sheet names them."""
+        return [*held(sheet)] != ["A", "B"]
+
+    def turn(self, view: View) -> str | None:
+        """Return the side whose turn it is, or None."""
+        return view.sheet.get(self.turn_key) or view.sheet.get("hider")
+
+    def rows(self, view: View, t: float) -> Rows:
+        """Return the light strips' rows: two sides have one each, several share both; the pool is in the middle."""
+        sheet, lights = view.sheet, pinmap().lights
+        counts, total, rest = held(sheet), everything(sheet), pool(sheet)
+        if sheet.get("winner") in {"A", "B"}:
+            return Rows(*champion(sheet["winner"], t))
+        middle = [glow(MIDDLE, STEADY)] * (share(rest[1], total, lights.middle) if rest else 0)
+        if len(counts) == len("AB"):
+            sizes = [share(n, total, size) for n, size in zip(counts.values(), (lights.a, lights.b), strict=True)]
+        else:
+            sizes = shares([*counts.values()], total, lights.a + lights.b - (len(counts) - 1))
+        runs = [self._run(view, i, side, size) for i, (side, size) in enumerate(zip(counts, sizes, strict=True))]
+        if len(runs) == len("AB"):
+            return Rows(runs[0], runs[1], middle)
+        line = [pixel for run in runs for pixel in (*run, DARK)]
+        return Rows(line[: lights.a], line[lights.a :], middle)
+
+    def _run(self, view: View, i: int, side: str, size: int) -> list[Rgb]:
+        light, dims = PLAYERS[i % len(PLAYERS)]
+        level = HIDING if side in (view.sheet.get("winner"), self.turn(view)) else WAITING
+        return [glow(light, level * (1.0 if dims[k % len(dims)] == "1" else SECOND_DIM)) for k in range(size)]
+
+    def drawn(self, view: View, language: str, width: int) -> list[Text]:
+        """Return the table as lines for a terminal, none wider than `width` cells and at most 16 of them."""
+        sheet, lines = view.sheet, list[Text]()
+        total, rest = everything(sheet), pool(sheet)
+        for i, (side, n) in enumerate(held(sheet).items()):
+            light, dims = PLAYERS[i % len(PLAYERS)]
+            name = Text.assemble((f"{side if side in {'A', 'B'} else i + 1}  ", solid(light)))
+            lines.append(fit(name.append(player_name(view, side), solid(light)), width))
+            strip = bar(share(n, total, BAR), BAR, width, light, dims)
+            lines.append(
+                fit(label(f"  {self.role(view, side, language)}").append_text(strip).append(f"  {n}", BOLD), width)
+            )
+        if rest:
+            strip = bar(share(rest[1], total, BAR), BAR, width, MIDDLE)
+            lines.append(fit(label(f"  {plain(rest[0])}").append_text(strip).append(f"  {rest[1]}", BOLD), width))
+        others = [f"{plain(key)} {value}" for key, value in self.others(view)]
+        lines += [fit(Text(f"  {line}", DIM), width) for line in others[:4]]
+        return lines[:16]
+
+    def others(self, view: View) -> list[tuple[str, str]]:
+        """Return what else stands on the score sheet, by its keys: single words and numbers that are set."""
+        shown = {*POOLS, self.turn_key, "winner", "finish"}
+        return [
+            (key, str(value))
+            for key, value in view.sheet.items()
+            if key not in shown and isinstance(value, str | int | float) and not isinstance(value, bool)
+        ]
+
+    def role(self, view: View, side: str, language: str = "en") -> str:
+        """Return what `side` does now, or nothing: `hides`, `shoots`, `guesses`, `throws`, `wins`."""
+        text = catalogue(language).gettext
+        if winner := view.sheet.get("winner"):
+            return text("wins") if side == winner else ""
+        turn = self.turn(view)
+        said = "" if turn is None else self.roles[0 if turn == side else 1]
+        return text(said) if said else ""
+
+    def sentence(self, view: View, language: str = "en") -> str:
+        """Return the one thing the table is waiting for while nobody has won."""
+        turn, text = self.turn(view), catalogue(language).gettext
+        if turn is None:
+            return text("The judge enters what is played")
+        return text("{player} plays").format(player=inline(player_name(view, turn)))
+
+    def won(self, view: View, winner: str, language: str = "en") -> str:
+        """Return how `winner` has won, otherwise than by a forfeit."""
+        return catalogue(language).gettext("{winner} wins").format(winner=inline(player_name(view, winner)))
+
+    def turn_worth(self, view: View, language: str = "en") -> str:
+        """Return what is special about this turn, while nobody has won, or what the last throw was worth."""
+        value = view.sheet.get("value")
+        return worth(value if type(value) is int else None, language)
+
+
+def worth(value: int | None, language: str = "en") -> str:
+    """Return what the last throw was worth as words; nothing before the first."""
+    return "" if value is None else catalogue(language).gettext("The last throw: {value}").format(value=value)
+
+
+_PLAIN = GameShow()
+
+
+@cache
+def show_of(game: str) -> GameShow:
+    """Return how `game` is shown: by `SHOW` of its own module here, plainly where it has none or is not known."""
+    own = registry.floor(game, "show.games") if registry.playable(game) else None
+    return _PLAIN if own is None else own.SHOW
+
+
+@cache
+def by_sheet(game: str) -> bool:
+    """Return whether `game` is told by its score sheet, not by the hides of Hampa Apena."""
+    return registry.playable(game) and not registry.kind(game).hand_passes

@@ -1,0 +1,91 @@
+"""A toy, and nobody's game: two sides take one to three counters from a pile in turn; who takes the last has won."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+from pi_controller.games import actions
+from pi_controller.games.base import Action, Game, IllegalActionError, Json, Team, other
+from pi_controller.games.forms import Forms, Place
+from pi_controller.games.options import Option, Whole
+from pi_controller.games.restoring import Sheet
+from pi_controller.games.sticks import Sticks
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SIDES: tuple[Team, ...] = ("A", "B")
+MOST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One moment of a game."""
+
+    sticks: Sticks
+    thrower: Team = "A"
+    winner: Team | None = None
+    finish: str | None = None
+
+
+class ToyCountdown(Game[State]):
+    """The toy with its options chosen."""
+
+    name: ClassVar[str] = "toy_countdown"
+    version: ClassVar[str] = "1"
+    source: ClassVar[str] = "made up for a test"
+    options: ClassVar[tuple[Option, ...]] = (Whole("counters", 10, "Counters in the pile at first.", 1, 100),)
+    forms: ClassVar[Forms] = {"take": (Place("n"),)}
+
+    def opening(self) -> State:
+        counters = self.settings["counters"]
+        assert isinstance(counters, int)
+        return State(Sticks.of(pile=counters, A=0, B=0))
+
+    def over(self, state: State) -> bool:
+        return state.winner is not None
+
+    def thrower(self, state: State) -> Team | None:
+        return None if state.winner else state.thrower
+
+    def sheet(self, state: State) -> dict[str, Json]:
+        return {
+            "thrower": state.thrower,
+            "pile": state.sticks["pile"],
+            "counters": {side: state.sticks[side] for side in SIDES},
+            "winner": state.winner,
+            "finish": state.finish,
+        }
+
+    def restore(self, sheet: Mapping[str, Json]) -> State:
+        read = Sheet(sheet, ("thrower", "pile", "counters", "winner"), optional=("finish",))
+        total = self.opening().sticks.total
+        thrower, winner = read.word("thrower", SIDES), read.word("winner", SIDES)
+        counts = (read.whole("pile", total), *read.counts("counters", SIDES, total))
+        read.sum_is(total, counts, "pile and counters", "pile", "counters")
+        finish = read.forfeit(winner)
+        read.check()
+        return State(Sticks(("pile", *SIDES), counts), thrower or "A", winner, finish)
+
+    def play(self, state: State, action: Action) -> tuple[State, tuple[str, ...]]:
+        do = actions.word(action, ("take", "forfeit"))
+        if do == "forfeit":
+            by = actions.forfeit(action, SIDES).by
+        else:
+            actions.only(action, ("n",))
+            n = actions.whole(action, "n", 1, MOST)
+        if state.winner:
+            raise IllegalActionError(f"the game is over: {state.winner} has won")
+        if do == "forfeit":
+            return replace(state, winner=other(by), finish="forfeit"), ("forfeit", "game")
+        if n > state.sticks["pile"]:
+            raise IllegalActionError(f"there are no {n} left")
+        sticks = state.sticks.move(n, "pile", state.thrower)
+        if not sticks["pile"]:
+            return State(sticks, state.thrower, state.thrower), ("game",)
+        return State(sticks, other(state.thrower)), ()
+
+    def legal_actions(self, state: State) -> tuple[dict[str, Json], ...]:
+        most = 0 if state.winner else min(MOST, state.sticks["pile"])
+        return tuple({"do": "take", "n": n} for n in range(1, most + 1))
