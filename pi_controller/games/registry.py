@@ -75,7 +75,7 @@ def kind(name: str) -> type[Game[Any]]:
         return cast("type[Game[Any]]", getattr(import_module(f"pi_controller.games.{name}"), _BUILT_IN[name]))
     if name not in installed():
         raise UsageError(f"there is no game {shown(name)}{nearest(name, names())}", f"games: {listed(names())}")
-    return _loaded(name)
+    return loaded(name)
 
 
 def game(name: str, settings: Mapping[str, object] | None = None) -> Game[Any]:
@@ -111,7 +111,7 @@ def floor(name: str, where: Floor) -> ModuleType | None:
 
 
 @cache
-def _loaded(name: str) -> type[Game[Any]]:
+def loaded(name: str) -> type[Game[Any]]:
     """Return the class of another package's game."""
     point, *others = installed()[name]
     if others:
@@ -119,18 +119,18 @@ def _loaded(name: str) -> type[Game[Any]]:
     if not _NAME.fullmatch(name):
         raise _refused(name, point, "a game's name is of small letters, digits and _, the first a letter")
     try:
-        loaded: object = point.load()
+        found: object = point.load()
     except Exception as error:
         raise _refused(name, point, f"{type(error).__name__}: {error}") from error
-    if not (isinstance(loaded, type) and issubclass(loaded, Game)):
+    if not (isinstance(found, type) and issubclass(found, Game)):
         raise _refused(name, point, f"{point.value} is no subclass of pi_controller.games.base.Game")
-    found = cast("type[Game[Any]]", loaded)
-    missing = [key for key in ("version", "source", "options") if not hasattr(found, key)]
-    if found.__abstractmethods__ or missing:
-        raise _refused(name, point, f"{found.__name__} lacks {listed(sorted((*found.__abstractmethods__, *missing)))}")
-    if getattr(found, "name", None) != name:
-        raise _refused(name, point, f"its class calls it {shown(getattr(found, 'name', None))}")
-    return found
+    made = cast("type[Game[Any]]", found)
+    missing = [key for key in ("version", "source", "options") if not hasattr(made, key)]
+    if made.__abstractmethods__ or missing:
+        raise _refused(name, point, f"{made.__name__} lacks {listed((*sorted(made.__abstractmethods__), *missing))}")
+    if getattr(made, "name", None) != name:
+        raise _refused(name, point, f"its class calls it {shown(getattr(made, 'name', None))}")
+    return made
 
 
 def _refused(name: str, point: EntryPoint, why: str) -> GamePackageError:

@@ -1,0 +1,208 @@
+"""A game of another package: installed, played on paper and by the judge, and shown everywhere; no line is changed."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from rich.console import Console as Terminal
+
+from pi_controller.console import help_now, run_line
+from pi_controller.errors import UsageError
+from pi_controller.games import registry
+from pi_controller.games.chances import ChancesError, solve
+from pi_controller.pinmap import pinmap
+from pi_controller.record.reading import read
+from pi_controller.record.writing import write
+from pi_controller.referee.referees import referee_for
+from pi_controller.sensing import mat_sensors_for
+from pi_controller.show import game_show, phrases
+from pi_controller.show.lights import frame
+from pi_controller.show.terminal import render, render_text
+from pi_controller.table.journal import Journal
+from pi_controller.table.record import kept_in
+from pi_controller.table.settings import load
+from pi_controller.table.table import Table
+from pi_controller.web.console_fields import fields
+from pi_controller.web.console_page import console
+from pi_controller.web.console_play import play
+from pi_controller.web.page import page
+from pi_controller.web.page_content import board
+from pi_controller.web.strip import overlay
+
+PACKAGE = Path(__file__).parent / "seventh"
+GAME = "toy_countdown"
+TAKES = ("take 3", "take 1", "take 3", "take 2", "take 1")
+
+
+def forget():
+    """Forget what packages there are, as a new process would."""
+    for looked_up in (registry.installed, registry.loaded, registry.floor, game_show.show_of, game_show.by_sheet):
+        looked_up.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """Return a folder in which the package lies as an installer leaves it: what builds it may not be there."""
+    folder = tmp_path_factory.mktemp("site")
+    project = tomllib.loads((PACKAGE / "pyproject.toml").read_text("utf-8"))["project"]
+    add(folder, project["name"], project["version"], project["entry-points"][registry.GROUP])
+    (folder / "toy_countdown.py").write_bytes((PACKAGE / "toy_countdown.py").read_bytes())
+    return folder
+
+
+def add(folder, package, version, points):
+    """Write what an installer writes of a package: its name and version, and its entry points."""
+    info = folder / f"{package.replace('-', '_')}-{version}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n", "utf-8")
+    lines = "".join(f"{name} = {value}\n" for name, value in points.items())
+    (info / "entry_points.txt").write_text(f"[{registry.GROUP}]\n{lines}", "utf-8")
+
+
+@pytest.fixture
+def seventh(site, monkeypatch):
+    monkeypatch.syspath_prepend(str(site))
+    forget()
+    yield registry.game(GAME)
+    monkeypatch.undo()
+    forget()
+
+
+@pytest.fixture
+def table(seventh, tmp_path):
+    with Journal(tmp_path / "toy.journal") as journal:
+        made = Table(journal, seventh, {"A": "Red <b>", "B": "Blue"}, referee_for(seventh, None, bytes))
+        yield made
+
+
+def test_it_is_played_on_paper(site):
+    env = os.environ | {"PYTHONPATH": str(site)}
+    actions = "".join(json.dumps({"do": "take", "n": int(line[-1])}) + "\n" for line in TAKES)
+    command = [sys.executable, "-m", "pi_controller", "score", GAME]
+    done = subprocess.run(command, input=actions, capture_output=True, text=True, env=env, check=True)
+    last = json.loads(done.stdout.splitlines()[-1])
+    assert last["calls"] == ["game"]
+    assert last["state"]["winner"] == "A"
+    told = subprocess.run([*command, "--help"], capture_output=True, text=True, env=env, check=True)
+    assert "options of toy_countdown (version 1; made up for a test)" in told.stdout
+
+
+def test_it_is_played_at_the_table_and_shown(table):
+    for n, line in enumerate(TAKES, 1):
+        check_shown(table)
+        assert "take 1" in help_now(table)
+        assert run_line(table, "take 9", float(n)).startswith("'take 9' is nothing the judge can say: n cannot be 9")
+        assert run_line(table, line, float(n)) == "so it stands"
+    check_shown(table)
+    assert table.view.winner == "A"
+    assert phrases.sentence(table.view) == "Red <b> wins"
+    assert run_line(table, "undo", 9.0) == "so it stands"
+    assert phrases.sentence(table.view) == "Red <b> plays"
+    assert run_line(table, "set pile=4 counters.A=3 counters.B=3 ; spilled", 10.0) == "so it stands"
+    assert table.view.sheet["pile"] == 4
+
+
+def check_shown(table):
+    """Look at the table as everybody does: nothing is missing, and each shows whose turn it is or who has won."""
+    view = table.view
+    winner, turn = view.sheet["winner"], view.sheet["thrower"]
+    content = board(view)
+    html = page(content, language="en", as_of="12:00:00")
+    assert content.layout == "sheet"
+    assert f'<p class="count">{view.sheet["counters"]["A"]}</p>' in html
+    assert "Red &lt;b&gt;" in html
+    assert "<b>:" not in html
+    assert content.texts["heading"] == "Toy countdown"
+    assert "made up for a test" in content.texts["credit"]
+    assert f'data-value="{"won" if winner == "A" else "" if winner else "hides" if turn == "A" else "hits"}"' in html
+    assert str(view.sheet["pile"]) in overlay(view).table
+    lights = frame(view, 1.0)
+    assert len(lights) == pinmap().lights.count
+    assert any(any(pixel) for pixel in lights)
+    assert "Toy countdown" in render_text(view)
+    Terminal(file=io.StringIO(), width=40).print(render(view))
+    can = play(view, table.game.legal_actions(table.story.state), options=table.game.settings)
+    if not winner:
+        taken = [button.say["action"] for button in can.buttons]
+        assert taken == [*table.game.legal_actions(table.story.state)]
+        assert can.buttons[0].label == "Take 1"
+    assert [field.path for field in fields(view)][:2] == [("thrower",), ("pile",)]
+    shown = console(view, table.game.legal_actions(table.story.state), "en", options=table.game.settings)
+    assert "Blue" in shown.sides
+
+
+def test_its_record_is_read_again(table, tmp_path):
+    for n, line in enumerate(TAKES, 1):
+        run_line(table, line, float(n))
+    text = write(kept_in(str(tmp_path / "toy.journal")))
+    assert "take 3" in text
+    assert read(text.encode()).game == GAME
+
+
+def test_settings_take_it(seventh, tmp_path):
+    file = tmp_path / "table.toml"
+    file.write_text(f'[game]\nname = "{GAME}"\n[game.options]\ncounters = "21"\n', "utf-8")
+    assert load(file).game.options == {"counters": "21"}
+    assert mat_sensors_for(GAME).beads is not None
+    with pytest.raises(ChancesError, match="people decide it"):
+        solve(seventh)
+
+
+BROKEN = {
+    "toy_missing": ("toy_nowhere:Toy", "No module named 'toy_nowhere'"),
+    "toy_crash": ("toy_crash:Toy", "ZeroDivisionError: division by zero"),
+    "toy_other": ("toy_countdown:ToyCountdown", "its class calls it 'toy_countdown'"),
+    "toy_abstract": ("toy_half:Toy", "Toy lacks legal_actions, opening, over, play, sheet, version, source, options"),
+    "toy_function": ("toy_countdown:SIDES", "is no subclass"),
+    "Toy-Name": ("toy_countdown:ToyCountdown", "a game's name is of small letters"),
+}
+
+
+def test_a_broken_one_names_its_package_and_stops_no_other(site, tmp_path, monkeypatch):
+    (tmp_path / "toy_crash.py").write_text("1 / 0\n", "utf-8")
+    (tmp_path / "toy_half.py").write_text(
+        "from pi_controller.games.base import Game\nclass Toy(Game):\n    name = 'toy_abstract'\n", "utf-8"
+    )
+    add(tmp_path, "toy-broken", "3.2", {name: value for name, (value, _) in BROKEN.items()})
+    monkeypatch.syspath_prepend(str(site))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    forget()
+    try:
+        for name, (_, why) in BROKEN.items():
+            with pytest.raises(registry.GamePackageError) as caught:
+                registry.game(name)
+            assert f"{name!r} of the package toy-broken 3.2 cannot be played: " in caught.value.what
+            assert why in caught.value.what
+        assert registry.game(GAME).name == GAME
+        assert registry.game("dakota").name == "dakota"
+        assert "Toy-Name" not in registry.names()
+        with pytest.raises(UsageError, match="there is no game 'toy_countdwn'; did you mean toy_countdown"):
+            registry.game("toy_countdwn")
+    finally:
+        monkeypatch.undo()
+        forget()
+    env = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{site}"}
+    command = [sys.executable, "-m", "pi_controller", "score", "--help"]
+    told = subprocess.run(command, capture_output=True, text=True, env=env, check=True).stdout
+    assert "the game 'toy_crash' of the package toy-broken 3.2 cannot be played" in told
+    assert "options of patol" in told
+
+
+def test_one_name_in_two_packages_is_neither(site, tmp_path, monkeypatch):
+    add(tmp_path, "toy-rival", "1", {GAME: "toy_rival:Toy", "dakota": "toy_rival:Toy"})
+    monkeypatch.syspath_prepend(str(site))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    forget()
+    try:
+        with pytest.raises(registry.GamePackageError, match="has a game of that name too"):
+            registry.game(GAME)
+        assert registry.game("dakota").name == "dakota"
+        assert registry.names().count("dakota") == 1
+    finally:
+        monkeypatch.undo()
+        forget()
