@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from pi_controller.calibration.detectors import magnetometer_name
-from pi_controller.doctor.sensor_checks import LISTEN_S, Ears
-from pi_controller.doctor.turned import FEW, TURNS, turned
+from pi_controller.doctor.sensor_checks import FEW, LISTEN_S, TURNS, Ears, turned
 from pi_controller.mat.strike_settings import StrikeSettings
 from pi_controller.sim.conditions import Conditions
 from pi_controller.sim.faulty import parse
