@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def main(argv: Sequence[str]) -> int:
     """Run `moccasin-mat chances GAME [OPTION]...`; return its exit status or raise a `MatError`."""
     args = _parser().parse_args(argv)
-    if args.game != "dakota" and (args.first is not None or args.second is not None):
+    if not registry.kind(args.game).hand_passes and (args.first is not None or args.second is not None):
         raise UsageError(f"{args.game} has no hits to find", "--first and --second are for dakota")
     game = registry.game(args.game, from_text(args.set))
     state = _asked(game, args.after, args.keys)
@@ -69,7 +69,7 @@ def _chance(text: str) -> float:
 def _asked(game: Game[Any], after: str | None, keys: str | None) -> Any:
     """Return the state that is asked for, or None."""
     if keys is not None:
-        if game.name != "dakota":
+        if not game.hand_passes:
             raise UsageError(f"--from does not read states of {game.name}", "give its actions: --after FILE")
         try:
             return _written(_object(keys, "--from"))

@@ -117,8 +117,8 @@ class GameShow:
     """What the side whose turn it is does, and what the other one does."""
 
     def of_players(self, sheet: Mapping[str, Any]) -> bool:
-        """Return whether players are in no team: the sheet names them."""
-        return [*held(sheet)] != ["A", "B"]
+        """Return whether players are in no team: the sheet has a list of them."""
+        return any(isinstance(value, list | tuple) for value in sheet.values())
 
     def turn(self, view: View) -> str | None:
         """Return the side whose turn it is, or None."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pi_controller.games.registry import kind
 from pi_controller.show import phrases, sheet_phrases
 from pi_controller.show.game_show import worth
 from pi_controller.show.names import player_name
@@ -51,7 +52,7 @@ def _hampa_apena(view: View) -> str:
 
 def _by_sheet(view: View, before: View, number: int) -> str:
     sheet = view.sheet
-    hides = view.game in ("ojibwe", "slahal")
+    hides = kind(view.game).hidden is not None
     head = f"hide {before.hide:>3}" if hides else f"{number:>4}"
     if before.phase == "toss":
         head = " " * len(head)

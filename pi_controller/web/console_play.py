@@ -130,6 +130,8 @@ def play(
         return _guess(view, title, text, replaces, two=replaces or view.sheet["pairs_out"] != 1, legal=legal)
     if "throw" in dos:
         return _throw(view, title, text, options or {}, replaces)
+    if legal and not replaces and view.phase != "over":
+        return Play("choice", title, _plain(view, legal, replaces))
     return Play("choice", title or text("Nothing to enter"))
 
 

@@ -35,7 +35,7 @@ def table(view: View, language: str) -> str:
     others = "".join(label(f"{plain(key)}: {value}") for key, value in show.others(view))
     pile = f'{strokes("long", share(rest[1], total, _STROKES), _STROKES)}<p class="count">{rest[1]}</p>' if rest else ""
     between = middle(plain(rest[0]) if rest else "", pile + others)
-    if [*counts] == ["A", "B"]:
+    if not show.of_players(view.sheet):
         sections = [
             team(view, side, show.turn(view), head(view, side, None, "", language) + _row(n, total))
             for side, n in counts.items()

@@ -88,7 +88,7 @@ def strip(view: View, language: str = "en") -> str:
 
 def _cell(view: View, cell: _Cell, number: int, *, turn: bool) -> str:
     """Return a cell: team A is a circle and B a square, players have the shapes they have on the other pages."""
-    team = len(cell.player) == 1 and not show_of(view.game).of_players(view.sheet)
+    team = not show_of(view.game).of_players(view.sheet)
     shape = f'<span class="shape" aria-hidden="true">{cell.player}</span>' if team else drawn(number, str(number))
     sticks = "" if cell.sticks is None else f'<span class="held">{cell.sticks}</span>'
     row = strokes("long", cell.lit, _STROKES) if cell.lit is not None else ""

@@ -9,7 +9,7 @@ from pi_controller.games import registry
 from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
 from pi_controller.referee.judge import JudgeAnswer
 from pi_controller.referee.referees import referee_for
-from pi_controller.show.words import WORDS
+from pi_controller.show.words import words_of
 from pi_controller.table.table import Table
 from pi_controller.voice import voice as voice_module
 from pi_controller.voice.announcements import Announcement
@@ -30,7 +30,7 @@ def a_hide(t, place, winner="toss_a"):
 
 def sounds(heard, record, tmp_path, place, then=()):
     """Return what is heard of a hide with the bead under pad `place`, and its views."""
-    for call in WORDS:
+    for call in words_of("dakota"):
         record("dakota", call, seconds=0.2)
     said = []
 
