@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pi_controller.table.check_settings import example
 from pi_controller.table.settings import Settings
+from pi_controller.table.settings_example import example
 
 if TYPE_CHECKING:
     from pi_controller.setup.place import Place
