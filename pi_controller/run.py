@@ -1,4 +1,4 @@
-"""`moccasin-mat run`: one table on real hardware and the wall's clock, with a console for the judge in the terminal.
+"""One table on real hardware and the wall's clock, with a console for the judge in the terminal.
 
 This is the edge where clocks are read and time is waited for. Times are seconds since 1970, read once at the start and
 carried on by the monotonic clock, so that a step of the wall's clock is no step of the game's.
@@ -20,8 +20,6 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from pi_controller import logging_setup
-from pi_controller.arguments import Parser
 from pi_controller.calibration.profile import load as read_profile
 from pi_controller.console import help_for, run_line
 from pi_controller.daemon import FRAME_S, Daemon
@@ -42,12 +40,11 @@ from pi_controller.show.i18n import chosen
 from pi_controller.show.terminal import render_text
 from pi_controller.table.backup import Backup
 from pi_controller.table.journal import Journal
-from pi_controller.table.settings import Settings, load
 from pi_controller.table.table import Table, bound_to, journalled_game
 from pi_controller.voice.at_table import heard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from pi_controller.calibration.profile import Profile
     from pi_controller.drivers.ports import Buttons, Port, Strip
@@ -56,6 +53,7 @@ if TYPE_CHECKING:
     from pi_controller.mat.sensors import MatSensors
     from pi_controller.show.chances_bar import ChancesBar
     from pi_controller.table.command_queue import CommandQueue
+    from pi_controller.table.settings import Settings
     from pi_controller.table.view import View
     from pi_controller.web.server import WebServer
 
@@ -93,15 +91,9 @@ class Stop:
         time.sleep(seconds)
 
 
-def main(argv: Sequence[str]) -> int:
-    """Run a table until it is stopped; returns the exit status or raises `MatError`."""
-    parser = Parser("run", "Run a table: the board, the buttons, the strips, the live page. Ctrl-C stops it.")
-    parser.add_argument("--settings", metavar="FILE", help="the table's settings (default: those of check-settings)")
-    logging_setup.add_option(parser)
-    args = parser.parse_args(argv)
-    logging_setup.configure(args.log_level)
-    settings = in_language(load(Path(args.settings)) if args.settings else Settings())
-    folder = Path(args.settings or ".").parent
+def run_table(settings: Settings, folder: Path) -> None:
+    """Run the table of `settings`, which are kept in `folder`, until it is stopped. Raises `MatError`."""
+    settings = in_language(settings)
     second = before_b(settings, folder)
     settings, profile = profiled(settings, folder)
     stop = Stop()
@@ -138,7 +130,6 @@ def main(argv: Sequence[str]) -> int:
         lines = _console(table) if sys.stdin.isatty() else queue.SimpleQueue[str]()
         settle()
         drive(daemon, clock, lines, stop, bar, service, command_queue, settings.web.language)
-    return 0
 
 
 def in_language(settings: Settings) -> Settings:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 
 from pi_controller import run
-from pi_controller.cli import demo
+from pi_controller.cli import check_settings, demo
 from pi_controller.errors import SettingsError
 from pi_controller.games import registry
 from pi_controller.games.chances import ChancesError
 from pi_controller.referee.settings import TOURNAMENT
-from pi_controller.table import settings_example as check_settings
 from pi_controller.table.settings import Settings, load
 
 

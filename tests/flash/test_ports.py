@@ -28,8 +28,7 @@ def ports(board, comports=list):
 
 
 def run(board, monkeypatch, capsys, *args):
-    monkeypatch.setattr(port_report, "listed", lambda by_id: ports(board))
-    monkeypatch.setattr(port_report, "ANSWER_S", 0.5)
+    monkeypatch.setattr("pi_controller.drivers.port_list.listed", lambda by_id: ports(board))
     status = cli.main(["ports", *args])
     return status, capsys.readouterr().out
 
