@@ -1,5 +1,7 @@
 """The command line: lazy, and two plain lines when something is wrong."""
 
+import re
+import shutil
 import subprocess
 import sys
 
@@ -61,6 +63,53 @@ def test_no_help_of_a_verb_imports_what_takes_time():
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stderr.split()
     slow = {"numpy", "scipy", "starlette", "uvicorn", "rich", "pydantic", "serial", "gpiozero", "argon2", "sqlite3"}
     assert not slow & set(loaded)
+
+
+def test_the_manual_has_every_verb_with_its_options(capsys):
+    assert main(["--print-manual"]) == 0
+    page = capsys.readouterr().out
+    for verb in VERBS:
+        section = page.partition(f"\n.SS {verb}\n".replace("-", "\\-"))[2].partition("\n.SS ")[0].replace("\\-", "-")
+        options = re.findall(r"--[a-z][a-z-]+", module(verb).parser().format_usage())
+        assert "Exit status: 0" in section, verb
+        assert all(option in section for option in options), verb
+    assert "/nowhere/table.toml" in page
+
+
+@pytest.mark.skipif(shutil.which("man") is None, reason="no man here")
+def test_the_manual_is_printed_without_a_warning(capsys):
+    main(["--print-manual"])
+    command = ["man", "--warnings", "-l", "-"]
+    done = subprocess.run(command, input=capsys.readouterr().out, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    assert "check-settings" in done.stdout
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_a_shell_completes_every_verb(shell, capsys):
+    assert main(["--print-completion", shell]) == 0
+    script = capsys.readouterr().out
+    assert all(verb in script for verb in VERBS)
+    assert "--knocked" in script or shell == "tcsh"
+
+
+def test_bash_completes_verbs_options_and_choices(tmp_path, capsys):
+    main(["--print-completion", "bash"])
+    script = tmp_path / "completion"
+    script.write_text(capsys.readouterr().out)
+    for words, found in {"check": "check-settings", "demo --spe": "--speed", "judges new-h": "new-head"}.items():
+        line = f"moccasin-mat {words}".split()
+        command = (
+            f"source {script}; COMP_WORDS=({' '.join(line)}); COMP_CWORD={len(line) - 1}; "
+            "$(complete -p moccasin-mat | sed 's/.*-F //; s/ .*//'); echo \"${COMPREPLY[@]}\""
+        )
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+        assert found in done.stdout.split(), done.stderr
+
+
+def test_a_shell_that_is_not_known_is_refused(capsys):
+    assert main(["--print-completion", "sh"]) == main(["--print-completion"]) == 2
+    assert "choose one of: bash, zsh, tcsh" in capsys.readouterr().err
 
 
 def test_the_version_is_told(capsys):

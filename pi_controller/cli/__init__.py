@@ -77,6 +77,8 @@ def usage() -> str:
         f"The controller of an instrumented mat for the Moccasin Game.\n\n{verbs}\n\n"
         "  -V, --version  say which version this is\n"
         "  -h, --help     this text; 'moccasin-mat help VERB' or 'VERB --help' tells a verb's options\n"
+        "  --print-completion SHELL  the script by which bash, zsh or tcsh completes verbs and options\n"
+        "  --print-manual            the manual page, for man\n"
     )
 
 
@@ -94,6 +96,16 @@ def main(argv: Sequence[str] | None = None) -> int:
                 from pi_controller import __version__
 
                 print(f"moccasin-mat {__version__}")
+                return 0
+            case ["--print-completion", *shell]:
+                from pi_controller.cli.reference import completion
+
+                print(completion(" ".join(shell)), end="")
+                return 0
+            case ["--print-manual", *_]:
+                from pi_controller.cli.reference import manual
+
+                print(manual(), end="")
                 return 0
             case ["help", verb, *rest]:
                 return module(verb).main([*rest, "--help"])

@@ -32,7 +32,7 @@ def parser() -> Parser:
     told = "; ".join(f"{word}: {what}" for word, what in _DOES.items())
     parser = Parser("judges", f"Say who may sign in at the judge's console. {told}.")
     add_settings(parser, "the table's settings: the people are beside its journal")
-    parser.add_argument("does", choices=_DOES, help="what to do")
+    parser.add_argument("does", choices=list(_DOES), help="what to do")
     parser.add_argument("name", nargs="?", metavar="NAME", help=f"whom (new-head: {HEAD!r} if not said)")
     parser.add_argument("role", nargs="?", metavar="ROLE", help=" or ".join(ROLES))
     return parser
