@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import queue
 import sys
-import threading
 import time
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -18,13 +17,14 @@ from rich.console import Console
 from rich.live import Live
 
 from pi_controller import __version__
+from pi_controller.assembly import board
 from pi_controller.calibration import profile as profiles
 from pi_controller.calibration.secret import hide_open
 from pi_controller.calibration.terminal import WalkPicture
 from pi_controller.calibration.walk import Walk
+from pi_controller.console import typed_lines
 from pi_controller.errors import UsageError
 from pi_controller.link.source import listening
-from pi_controller.run import board
 from pi_controller.sim.calibrating import Calibrator
 from pi_controller.sim.conditions import Conditions
 from pi_controller.sim.listening import SimListening
@@ -170,7 +170,7 @@ def _drive(
     """Walk to the end; show each view."""
     console = Console()
     simulated = isinstance(source, SimulatedMat)
-    lines = _lines() if sys.stdin.isatty() and not simulated else queue.SimpleQueue[str]()
+    lines = typed_lines() if sys.stdin.isatty() and not simulated else queue.SimpleQueue[str]()
     live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
     view, shown_at = walk.view, float("-inf")
     with live or ExitStack():
@@ -198,15 +198,3 @@ def _drive(
     if publish is not None:
         publish(view)
         time.sleep(LAST_LOOK_S)
-
-
-def _lines() -> queue.SimpleQueue[str]:
-    """Return the lines typed; a thread of its own waits for them."""
-    lines: queue.SimpleQueue[str] = queue.SimpleQueue()
-
-    def read() -> None:
-        for line in sys.stdin:
-            lines.put(line)
-
-    threading.Thread(target=read, name="keys", daemon=True).start()
-    return lines

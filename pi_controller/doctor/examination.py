@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from pi_controller.assembly import board
 from pi_controller.calibration import profile as profiles
 from pi_controller.calibration.secret import hide_open
 from pi_controller.doctor import link, machine, own_pins, pins, service
@@ -19,7 +20,6 @@ from pi_controller.doctor.sensor_checks import LISTEN_S, Ears
 from pi_controller.errors import MatError, SettingsError
 from pi_controller.link.connection import BoardConnection
 from pi_controller.link.pins import STARTS_S, PinsSource
-from pi_controller.run import board
 from pi_controller.sim.listening import SimListening
 from pi_controller.table.settings import Settings, load
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pi_controller.assembly import open_table
 from pi_controller.cli import replay, review
 from pi_controller.errors import UsageError
 from pi_controller.games import registry
@@ -18,7 +19,6 @@ from pi_controller.recording.replaying import felt, judged, plain
 from pi_controller.recording.strike_clips import Around
 from pi_controller.recording.watching import observers
 from pi_controller.referee.facts import Struck
-from pi_controller.run import open_table
 from pi_controller.sim.plans import Mischief
 from pi_controller.sim.simulation import Simulation
 from pi_controller.table.review import Review, ReviewError, beside, strokes
