@@ -85,7 +85,7 @@ class Daemon:
     ) -> None:
         self.table = table
         mats = [(mat_sensors, open_port), *filter(None, (second,))]
-        self.listeners = [listening(opens) for _, opens in mats]
+        self.connections = [listening(opens) for _, opens in mats]
         self.observers = list(observers)
         self._mats = Mats(table, [felt for felt, _ in mats])
         self._buttons = buttons
@@ -103,7 +103,7 @@ class Daemon:
     @property
     def connection(self) -> Source | None:
         """Who listens to the board of the mat before the hiders."""
-        return self.listeners[self._mats.faced]
+        return self.connections[self._mats.faced]
 
     @property
     def port(self) -> Waits | None:
@@ -114,19 +114,19 @@ class Daemon:
     def calm(self) -> bool:
         """Whether what the boards say may wait a moment: no stroke is due, and no board is about to tell its time."""
         return not self.table.strike_reporting and not any(
-            one.session.pinging for one in self.listeners if one is not None
+            one.session.pinging for one in self.connections if one is not None
         )
 
     @property
     def sent(self) -> int:
         """Bytes sent to the boards so far."""
-        return sum(connection.sent for connection in self.listeners if connection is not None)
+        return sum(connection.sent for connection in self.connections if connection is not None)
 
     def step(self, t: float, at_least: int = 0) -> None:
         """Take in what waits (in lock step, `at_least` bytes), let time pass to `t`, show what changed."""
         self._now = t
         self._mats.look_round(t)
-        for mat, connection in enumerate(self.listeners):
+        for mat, connection in enumerate(self.connections):
             if connection is not None:
                 self._take(connection.step(t, at_least), mat)
         if self._buttons is not None:
@@ -146,7 +146,7 @@ class Daemon:
 
     def close(self) -> None:
         """Say goodbye to the board; give back the port, the pins and the strip. The journal belongs to the table."""
-        for connection in self.listeners:
+        for connection in self.connections:
             if connection is not None:
                 connection.close()
         if self._buttons is not None:
@@ -165,7 +165,7 @@ class Daemon:
                 # should the touch strips be dead, the board's samples tell a little later that it lives
                 self._felt[mat] = max(self._felt[mat], message.t - NO_TOUCH_S)
             elif isinstance(message, BoardEvent) and message.public:
-                which = f"mat {'AB'[mat]}: " if len(self.listeners) > 1 else ""
+                which = f"mat {'AB'[mat]}: " if len(self.connections) > 1 else ""
                 log.log(logging.INFO if message.good else logging.WARNING, "%s%s", which, message.line)
         for observer in self.observers:
             observer.on_messages(self._now, messages, self.table.strike_reporting)

@@ -103,7 +103,7 @@ def test_a_board_may_wait_a_moment_but_not_with_a_stroke_or_the_time_it_tells(ta
     assert not daemon.calm
     monkeypatch.setattr(type(daemon.connection.session), "pinging", False)
     assert daemon.calm
-    monkeypatch.setattr(type(table), "listens", True)
+    monkeypatch.setattr(type(table), "strike_reporting", True)
     assert not daemon.calm
 
 

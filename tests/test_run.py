@@ -106,12 +106,12 @@ def test_the_judge_types_is_killed_and_goes_on(start):
         process, url = start("none", SLAHAL, terminal)
         os.write(judge, b"duel A yes B no\nguess left right\nguess upwards\n")
         before = wait_for(url, seq=3)
-        clocks = {"since": None, "ends": None}
+        clocks = {"since": None, "ends": None, "head": ""}
         assert (before["calls"], before["sheet"]["sticks"]) == (["miss"], {"A": 8, "B": 3})
         process.kill()
         process.wait(20)
         process, url = start("none", SLAHAL, terminal)
-        # one record more: how long the table was away, for which its clocks stood
+        # one record more, on which the head depends: how long the table was away, for which its clocks stood
         assert seen(url) | clocks == before | clocks | {"seq": 4}
         os.write(judge, b"undo misread\nguess left inside\ntime\n")
         view = wait_for(url, phase="over")

@@ -100,13 +100,13 @@ def _drive(bench: Bench, clock: Callable[[], float], until: float | None) -> Non
     try:
         while until is None or clock() < until:
             bench.step(clock())
-            why = _why(bench.listener)
+            why = _why(bench.connection)
             if why and why != said:
                 print(f"moccasin-mat: {why}", file=sys.stderr)
             said = why
-            if bench.listener.port is None:
+            if bench.connection.port is None:
                 time.sleep(IDLE_S)
             else:
-                bench.listener.port.wait(IDLE_S)
+                bench.connection.port.wait(IDLE_S)
     except KeyboardInterrupt:
         pass

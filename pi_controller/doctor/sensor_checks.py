@@ -12,13 +12,15 @@ import numpy as np
 
 from pi_controller.calibration.detectors import Detectors, Running, magnetometer_name
 from pi_controller.doctor.report import Line
-from pi_controller.doctor.turned import turned
 from pi_controller.link.messages import BoardEvent, Field, Gap, Health, LinkDown, LinkUp, Piezo, Touch
+from pi_controller.mat.bead_baseline import scatter
 from pi_controller.mat.hands import TouchError
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
 
     from pi_controller.link.messages import Message
     from pi_controller.mat.strikes import StrikeSettings
@@ -219,3 +221,40 @@ class Ears:
                 yield Line(SENSORS, name, "fail", f"seems to be turned: {askew[number]}", todo)
             else:
                 yield Line(SENSORS, name, "pass", f"answers {100 * answered:.0f} % of the time")
+
+
+TURNS = {
+    "a quarter to the left": np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]),
+    "a quarter to the right": np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]),
+    "a half": np.diag([-1.0, -1.0, 1.0]),
+    "upside down, its arrow as it should be": np.diag([1.0, -1.0, -1.0]),
+    "upside down, its arrow the other way": np.diag([-1.0, 1.0, -1.0]),
+}
+"""How a module lies, seen from above, and what it then reads of a field."""
+LIKELIER = 18.0
+"""Twice the log of how much likelier the turn must be: some 4 sigma where a turn is easiest mistaken for chance."""
+FITS = 16.0
+"""Squared distance from what a turned one would read, in variances, up to which it fits: one in 1000 is farther."""
+FEWEST_SENSORS = 8
+"""With fewer sensors nobody knows what the others read."""
+
+
+def turned(ut: NDArray[np.float64], there: NDArray[np.bool_]) -> dict[int, str]:
+    """Return sensor (0 first) -> how it is turned, from the readings `ut` (sensors, 3) of an empty mat, microtesla."""
+    if there.sum() < FEWEST_SENSORS:
+        return {}
+    spread = scatter(ut, there)
+    found: dict[int, str] = {}
+    for i in np.flatnonzero(there).tolist():
+        others = there.copy()
+        others[i] = False
+        earth = np.median(ut[others], axis=0)
+        off = {how: _variances(ut[i] - turn @ earth, spread) for how, turn in TURNS.items()}
+        how = min(off, key=off.__getitem__)
+        if off[how] < FITS and _variances(ut[i] - earth, spread) - off[how] > LIKELIER:
+            found[i] = how
+    return found
+
+
+def _variances(off: NDArray[np.float64], spread: float) -> float:
+    return float(off @ off) / spread**2

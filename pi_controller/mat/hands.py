@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pi_controller.errors import MatError
-from pi_controller.mat import hand_side
 from pi_controller.mat.events import HandIn, HandOut
 from pi_controller.mat.strip_faults import StripFaults
 
@@ -113,7 +112,7 @@ class HandDetector:
         self._took = np.zeros(self._shape)
         self._peak = np.zeros(self._shape)
         self._share = np.full(pads, self._set.crosstalk)
-        self._recent: deque[Array] = deque(maxlen=hand_side.SCANS)
+        self._recent: deque[Array] = deque(maxlen=SIDE_SCANS)
         self._pads = [_Pad() for _ in range(pads)]
 
     @property
@@ -253,7 +252,7 @@ class HandDetector:
         if not self._there[pad].all():
             return None
         rows = np.array([scan[pad] for scan in self._recent])
-        return hand_side.side(rows[: len(rows) - self._set.in_scans], crosstalk)
+        return edge_side(rows[: len(rows) - self._set.in_scans], crosstalk)
 
     def _follow(self, base: Array, elapsed: float, depth: Array, at_most: Array, touched: Mask) -> None:
         """Move the baseline in place; `depth` and `at_most`: mean and maximum of the counts lost in two scans."""
@@ -299,3 +298,35 @@ class _Pad:
     """For so many scans nothing has been touched."""
     left: bool = False
     """A hand has just gone out."""
+
+
+SIDE_SCANS = 8
+"""How many scans to keep for `side`: 0.16 s at 50 scans a second."""
+LEAD = 4.5
+"""By so many counts, weighed over the scans, the nearer edge strip must have been ahead: two sigma of a noisy mat."""
+OTHER = 7.0
+"""Counts that the far edge strip may lose before the middle does, two scans running; more is another hand."""
+RISE = 9.0
+"""Counts that the far edge strip may gain while the nearer one, touched before, gains less."""
+
+
+def edge_side(rows: Array, crosstalk: float) -> Side | None:
+    """Return the side that the hand came from, or None when that cannot be told.
+
+    `rows` of shape (scans, strips), hider's edge first, are the counts lost in the last scans, up to the first in which
+    the middle strip was touched; `crosstalk` is what hands at other pads can have added.
+    """
+    if rows.shape[1] < 3 or len(rows) < 2:
+        return None
+    hider, middle, hitter = rows[:, 0], rows[:, rows.shape[1] // 2], rows[:, -1]
+    weight = np.maximum(rows.max(axis=1), 1.0)
+    ahead = float((hider - hitter) @ weight / np.sqrt(weight @ weight))
+    if abs(ahead) < LEAD + crosstalk:
+        return None
+    own, far = (hider, hitter) if ahead > 0 else (hitter, hider)
+    first = np.minimum(far, far - middle)
+    if np.minimum(first[1:], first[:-1]).max() > OTHER + crosstalk:
+        return None
+    if far[-1] - far.min() > max(RISE + crosstalk, own[-1] - own.min()):
+        return None
+    return "hider" if ahead > 0 else "hitter"

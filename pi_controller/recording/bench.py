@@ -36,7 +36,7 @@ class Bench:
     """
 
     def __init__(self, file: ChunkFile, source: Source | Callable[[], Port], contact: Buttons | None = None) -> None:
-        self.listener = listening(source)
+        self.connection = listening(source)
         self.rows = self.touches = 0
         """Rows of samples and touches kept so far."""
         self._file = file
@@ -49,7 +49,7 @@ class Bench:
 
     def step(self, t: float, at_least: int = 0) -> None:
         """Take in what waits (in lock step, `at_least` bytes). Raises `OSError` when the file cannot be written."""
-        messages = self.listener.step(t, at_least)
+        messages = self.connection.step(t, at_least)
         if self._contact is not None:
             self._contact.tick(t)
         if messages or self._waiting:
@@ -61,7 +61,7 @@ class Bench:
 
     def close(self) -> None:
         """Write the rest; close the port, the contact and the file."""
-        self.listener.close()
+        self.connection.close()
         if self._contact is not None:
             self._contact.close()
         try:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_controller.games.base import IllegalActionError, InvalidActionError
 from pi_controller.mat.events import Beads, Blind, Button, HandIn, HandOut, Link, MatEvent, Sensors, Strike
-from pi_controller.referee import calls, rulings
+from pi_controller.referee import judge_commands
 from pi_controller.referee.commitment import Bound
 from pi_controller.referee.facts import Answer, Away, Fact, LinkSeen, Question, SensorsSeen, Withdrawn
 from pi_controller.referee.judge import (
@@ -86,22 +86,22 @@ class Referee(ABC):
             return []
         match event:
             case JudgeUndo():
-                calls.undo(tx, event)
+                judge_commands.undo(tx, event)
                 return tx.facts  # what follows is told of the story as it will be then: `tick`
             case JudgeReplace():
                 raise InvalidActionError("the table itself replaces", "say undo, then the action")
             case JudgeNewGame():
                 raise InvalidActionError("the table itself begins another game", "begin a new stream for it")
             case JudgeSet() | JudgeSensors() | JudgeProtest() | JudgeRuling() | JudgeClock() | JudgeClose():
-                rulings.rule(tx, event)
+                judge_commands.rule(tx, event)
             case JudgeHidden():
-                rulings.hidden(tx, event)
+                judge_commands.hidden(tx, event)
             case JudgeAction():
                 self._act(tx, event)
             case JudgeAnswer():
-                self._answered(tx, calls.answered(tx, event), event.answer)
+                self._answered(tx, judge_commands.answered(tx, event), event.answer)
             case JudgeHideAgain():
-                calls.hide_again(tx, event)
+                judge_commands.hide_again(tx, event)
             case Blind():
                 self._missed(tx, event, "samples were missing")
             case Link():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pi_controller.mat.events import Beads, Blind, Button, HandIn, HandOut, Link, MatEvent, Strike
-from pi_controller.referee import calls, hide, hits
+from pi_controller.referee import hide, hits, judge_commands
 from pi_controller.referee.base import Referee
 from pi_controller.referee.facts import LinkSeen, Question
 
@@ -19,10 +19,10 @@ class DakotaReferee(Referee):
     """One table's referee for `dakota`."""
 
     def _act(self, tx: Transaction, call: JudgeAction) -> None:
-        calls.act(tx, call)
+        judge_commands.act(tx, call)
 
     def _answered(self, tx: Transaction, asked: Question, answer: str) -> None:
-        calls.follow(tx, asked, answer)
+        judge_commands.follow(tx, asked, answer)
 
     def _felt(self, tx: Transaction, event: MatEvent) -> None:
         match event:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_controller.mat.events import Beads, Button, HandIn, HandOut, MatEvent, Strike
-from pi_controller.referee import calls, hits
+from pi_controller.referee import hits, judge_commands
 from pi_controller.referee.base import Referee
 from pi_controller.referee.facts import ByEye, Lifted, Question, Ready, Shown, Source, Withdrawn
 
@@ -40,7 +40,7 @@ class OjibweReferee(Referee):
             case _, "none" | "no" | "by_eye":
                 pass
             case _, "hide_again":
-                calls.hide_anew(tx)
+                judge_commands.hide_anew(tx)
             case "ball_moved", "play_on":
                 self._seal_again(tx)
             case _, "play_on":

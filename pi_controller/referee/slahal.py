@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_controller.games.slahal_state import ONE_PAIR
 from pi_controller.mat.events import Beads, Button, HandIn, HandOut, MatEvent
-from pi_controller.referee import calls
+from pi_controller.referee import judge_commands
 from pi_controller.referee.base import Referee
 from pi_controller.referee.facts import ByEye, FoulSeen, Question, Ready, Source
 
@@ -53,7 +53,7 @@ class Guessing(Referee):
     def _answered(self, tx: Transaction, asked: Question, answer: str) -> None:
         match asked.about, answer:
             case _, "hide_again":
-                calls.hide_anew(tx)
+                judge_commands.hide_anew(tx)
             case "actual", actual:
                 signal, *flags = asked.said.split()
                 tx.play({"do": "guess", "signal": signal, "actual": actual} | dict.fromkeys(flags, True), tx.by)

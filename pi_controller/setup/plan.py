@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from pi_controller.drivers.gpio import model as pi_model
 from pi_controller.errors import INSTALL_PI
-from pi_controller.setup import boot, first_settings, rules, service
+from pi_controller.setup import boot, rules, service
 from pi_controller.setup.changes import Block, Link, WholeFile, needed, read, shown
 from pi_controller.setup.unit import GROUPS, unit
 from pi_controller.table.settings import Settings, load
+from pi_controller.table.settings_example import example
 
 if TYPE_CHECKING:
     from pi_controller.setup.changes import Change
@@ -57,12 +58,12 @@ def plan(place: Place, *, config_txt: bool = False) -> Plan:
     there = load(on_disk) if on_disk.exists() else None
     found, notes = _boot(place, model, there, config_txt=config_txt)
     # first settings drive no lights that would keep the table from starting
-    first = first_settings.first(model, place, lit=bool(model) and (has_spi(place) or bool(found)))
+    first = first_settings(model, place, lit=bool(model) and (has_spi(place) or bool(found)))
     settings = there or first
     if notes and settings.strips.kind == "none":
         notes.append(f'the light strips are off; afterwards set [strips] kind = "pi" in {place.settings}')
-    text = unit(place, first_settings.written(settings, place))
-    changes: list[Change] = [WholeFile(place.settings, first_settings.text(first, model), once=True)]
+    text = unit(place, written_folders(settings, place))
+    changes: list[Change] = [WholeFile(place.settings, settings_text(first, model), once=True)]
     if place.system:
         changes.append(WholeFile(rules.SYSUSERS_FILE, rules.sysusers(place.state)))
         changes.append(WholeFile(rules.UDEV_FILE, rules.udev()))
@@ -139,3 +140,33 @@ def _groups_missing(place: Place) -> list[str]:
         if place.home.name not in group.gr_mem:
             missing.append(name)
     return missing
+
+
+def first_settings(model: str, place: Place, *, lit: bool) -> Settings:
+    """Return the settings for `model` ("" for no Raspberry Pi), the journal and recordings in the service's folder.
+
+    `lit` says whether light strips can be driven.
+    """
+    return Settings.model_validate(
+        {
+            "table": {"journal": place.state / "table.sqlite"},
+            "recording": {"folder": place.state / "recordings"},
+            "strips": {"kind": "pi" if lit else "none"},
+            "buttons": {"kind": "pi" if model else "none"},
+        }
+    )
+
+
+def settings_text(settings: Settings, model: str) -> str:
+    """Return them as a commented file."""
+    found = f"for a {model}" if model else "for a machine that is no Raspberry Pi"
+    return example(settings, f"Every line may be changed; written by 'moccasin-mat setup' {found}.")
+
+
+def written_folders(settings: Settings, place: Place) -> list[Path]:
+    """Return the folders that a table with `settings` writes, as its service sees them."""
+    folders = [settings.table.journal.parent]
+    if settings.recording.hits or settings.recording.sensors:
+        folders.append(settings.recording.folder)
+    root = place.root
+    return [Path("/") / path.relative_to(root) if path.is_relative_to(root) else path for path in folders]

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 CALLS = 3
 """How many words called at once the page has room for."""
+ONLY_HEARD = {"outcome", "score"}
+"""Texts that the script says aloud where they are new; on the page they can be read off the table."""
 _LIVE_LABELS = {"label_points", "label_middle", "label_mat", "label_seal"}
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from pi_controller.calibration.detectors import magnetometer_name
-from pi_controller.doctor.sensor_checks import LISTEN_S, Ears
-from pi_controller.doctor.turned import FEW, TURNS, turned
+from pi_controller.doctor.sensor_checks import FEWEST_SENSORS, LISTEN_S, TURNS, Ears, turned
 from pi_controller.mat.strike_settings import StrikeSettings
 from pi_controller.sim.conditions import Conditions
 from pi_controller.sim.faulty import parse
@@ -51,7 +50,7 @@ def test_few_sensors_are_no_witnesses_and_a_silent_one_is_none():
     field = empty(1, 1.0)
     field[3] = TURNS["a half"] @ field[3]
     there = np.zeros(24, bool)
-    there[: FEW - 1] = True
+    there[: FEWEST_SENSORS - 1] = True
     assert turned(field, there) == {}
     there[:] = True
     assert turned(field, there) == {3: "a half"}

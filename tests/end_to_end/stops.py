@@ -57,7 +57,7 @@ port = 0
 def stop_loops(count, moments):
     """Stop `count` loops, one after the other, at `moments` (a random generator); return the slowest stop, s."""
     table = types.SimpleNamespace(view=None, halted=None)
-    daemon, slowest = types.SimpleNamespace(table=table, port=None, listener=None, step=lambda t: None), 0.0
+    daemon, slowest = types.SimpleNamespace(table=table, port=None, connection=None, step=lambda t: None), 0.0
     handlers = [(number, signal.getsignal(number)) for number in SIGNALS]
     command = [sys.executable, "-c", SENDER]
     with subprocess.Popen(command, stdin=subprocess.PIPE, text=True, bufsize=1) as sender:

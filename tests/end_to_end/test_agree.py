@@ -13,7 +13,7 @@ import pytest
 from pi_controller.games import registry
 from pi_controller.games.base import IllegalActionError
 from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
-from pi_controller.referee import rulings
+from pi_controller.referee import judge_commands
 from pi_controller.referee.base import Referee
 from pi_controller.referee.judge import JudgeAnswer, JudgeHidden, JudgeProtest, JudgeUndo
 
@@ -104,7 +104,7 @@ def test_an_exception_is_found(agree, monkeypatch):
     def wrong(turn, call):
         raise KeyError("hidden")
 
-    monkeypatch.setattr(rulings, "hidden", wrong)
+    monkeypatch.setattr(judge_commands, "hidden", wrong)
     setup, inputs = begun(agree, JudgeHidden(4.0))
     assert [differs.name for differs in differs_of(agree, setup, inputs).values()] == ["table: KeyError in wrong"]
 

@@ -44,8 +44,8 @@ class Lab:
         self._since = (None, 0.0)
         self._strike = self.cable.world.strike
         self.cable.world.strike = self._struck
-        self._says = self.table.players._says
-        self.table.players._says = self._judged
+        self._answer_to = self.table.players._answer_to
+        self.table.players._answer_to = self._judged
 
     def __enter__(self):
         return self
@@ -150,7 +150,7 @@ class Lab:
             plan = players._script(view)
             stroke = plan.first if view.owed == "first" else plan.second
             players._strike(view.hide, view.owed, stroke, stroke.level_dbfs)
-        return self._says(view, asked)
+        return self._answer_to(view, asked)
 
     def _enter(self):
         """The judge enters a stroke that everybody saw and the mat does not tell of."""

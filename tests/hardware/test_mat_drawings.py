@@ -105,7 +105,7 @@ def test_every_module_lies_whole_in_its_channel_with_room_for_cables():
         assert x - wide / 2 - way.left >= 8
         assert way.right - x - wide / 2 >= 8
         assert way.near < y - deep / 2
-        assert y + deep / 2 < way.mirrored
+        assert y + deep / 2 < way.far
 
 
 def test_board_and_multiplexers_of_the_harness_lie_in_the_tray():
@@ -116,9 +116,9 @@ def test_board_and_multiplexers_of_the_harness_lie_in_the_tray():
     tray = geometry.service()
     for box in boxes:
         assert tray.left <= box.left < box.right <= tray.right
-        assert tray.near <= box.near < box.mirrored <= tray.mirrored
+        assert tray.near <= box.near < box.far <= tray.far
     for a, b in itertools.combinations(boxes, 2):
-        assert a.right <= b.left or b.right <= a.left or a.mirrored <= b.near or b.mirrored <= a.near
+        assert a.right <= b.left or b.right <= a.left or a.far <= b.near or b.far <= a.near
 
 
 def test_mat_lights_and_pi_lie_in_the_playing_area():
@@ -165,7 +165,7 @@ def test_the_template_has_each_chip_where_the_pin_map_has_it(made):
     for rect in root.iter(f"{SVG}rect"):
         if (float(rect.get("width")), float(rect.get("height"))) == (wide, deep):
             x, y = float(rect.get("x")) + wide / 2, float(rect.get("y")) + deep / 2
-            found.add((round(x - 10 + tiles.FIELD.left, 2), round(tiles.FIELD.mirrored - (y - 24), 2)))
+            found.add((round(x - 10 + tiles.FIELD.left, 2), round(tiles.FIELD.far - (y - 24), 2)))
     assert found == set(pinmap().magnetometers.offsets_mm)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_controller.link.coalesce import coalesce
+from pi_controller.link.connection import coalesce
 from pi_controller.link.messages import Gap, Health, LinkDown, Piezo
 
 

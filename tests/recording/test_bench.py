@@ -37,9 +37,9 @@ def test_strokes_on_the_simulated_mat_are_recorded_and_scored(tmp_path):
                 truth.append(Struck(None, pad, "firm"))
             n = mat.advance(TICK, sent)
             t += TICK
-            before = bench.listener.sent
+            before = bench.connection.sent
             bench.step(t, at_least=n)
-            sent = bench.listener.sent - before
+            sent = bench.connection.sent - before
         size = path.stat().st_size
         bench.close()
     assert size > 20_000, "nothing is held back where nothing is hidden"
@@ -63,7 +63,7 @@ def test_a_board_that_goes_is_looked_for_again(tmp_path):
     with closing(Bench(ChunkFile(tmp_path / "x.sensors", Header(0.0)), missing)) as bench:
         for n in range(40):
             bench.step(n * 0.1)
-        assert bench.listener.why == "there is no board: plug it in"
+        assert bench.connection.why == "there is no board: plug it in"
         assert len(tries) == 4
     assert not any(isinstance(entry, Piezo) for entry in Recording(tmp_path / "x.sensors").entries())
 

@@ -7,9 +7,9 @@ import pytest
 from pi_controller.link.messages import Field, Piezo, Touch
 from pi_controller.recording.chunks import HEAD, MAGIC, ChunkFile, Recording
 from pi_controller.recording.columns import unpack
-from pi_controller.recording.folder import make_room, new_path
 from pi_controller.recording.model import Header, Lost
 from pi_controller.recording.recorder import Recorder
+from pi_controller.recording.watching import make_room, new_path
 from pi_controller.sim.plans import Mischief
 from pi_controller.sim.simulation import Simulation
 

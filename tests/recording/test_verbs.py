@@ -145,7 +145,7 @@ def test_a_table_that_was_stopped_goes_on_in_a_second_recording(tmp_path):
     with Simulation(6, tmp_path / "sim.sqlite", game, mischief=Mischief(0, 0)) as simulation, ExitStack() as stack:
         table = open_table(settings, 10.0)
         simulation.daemon.table.journal.close()
-        simulation.daemon.table, simulation.daemon._ground = table, Mats(table, [MatSensors()])
+        simulation.daemon.table, simulation.daemon._mats = table, Mats(table, [MatSensors()])
         stack.callback(table.journal.close)
         simulation.daemon.observers += observers(settings, table, 10.0, stack)
         for _ in range(400):

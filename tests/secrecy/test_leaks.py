@@ -117,11 +117,11 @@ def hit(peek):
 
 
 def recording(peek):
-    peek.before(Recorder, "stepped", lambda pad, recorder, *_: pad and recorder._release())
+    peek.before(Recorder, "on_step", lambda pad, recorder, *_: pad and recorder._release())
 
 
 def spoken(peek):
-    peek.after(voice, "news", lambda new, pad: new._replace(sentence=f"{new.sentence} {pad}") if pad else new)
+    peek.after(voice, "announcement", lambda new, pad: new._replace(sentence=f"{new.sentence} {pad}") if pad else new)
 
 
 def crash(peek):

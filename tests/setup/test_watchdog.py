@@ -126,7 +126,7 @@ def test_the_watchdog_is_fed_where_one_is_asked_for(manager, told, feeds):
 class Table:
     """A daemon whose step can be made to hang."""
 
-    port = listener = None
+    port = connection = None
 
     def __init__(self):
         self.table = SimpleNamespace(halted=None, view=None)
@@ -169,9 +169,9 @@ def test_a_loop_that_hangs_feeds_no_watchdog(manager, notifier):
 
 def test_the_status_tells_nothing_of_people_or_a_hide():
     table = Table()
-    table.listener = SimpleNamespace(session=SimpleNamespace(up=True))
+    table.connection = SimpleNamespace(session=SimpleNamespace(up=True))
     assert condition(table) == "the board is connected"
-    table.listener.session.up = False
+    table.connection.session.up = False
     assert condition(table) == "no board is connected; looking for it"
     table.table.halted = JournalError("journal /srv/ann/j.sqlite: disk full")
     assert condition(table) == "play is stopped: the journal cannot be written"

@@ -52,6 +52,7 @@ ABOUTS = [
     "disc_dead",
     "beside_dead",
     "puzzled",
+    "sealed_again",
     "time",
 ]
 SITUATIONS = [None, "wheya", "eyeya", "yawapi", "other"]

@@ -10,7 +10,7 @@ import pytest
 import pi_controller.web
 from pi_controller.table.view import Asked, Hit, Opening
 from pi_controller.web.page import page, template
-from pi_controller.web.page_content import board
+from pi_controller.web.page_content import ONLY_HEARD, board
 
 STATES = {
     "toss": {"phase": "toss", "hider": None, "owed": None, "hide": 0},
@@ -27,8 +27,6 @@ STATES = {
     "unplaced": {"hits": (Hit(None, found=True),)},
     "other game": {"game": "ojibwe", "calls": ("high_ball",), "hider": None, "teams": {}},
 }
-ONLY_HEARD = {"outcome", "score"}
-"""What the script says aloud, where it is new; on the page it can be read off the table."""
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 
 

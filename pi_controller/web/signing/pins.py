@@ -1,7 +1,7 @@
 """PINs: made here, so that none is a birthday; kept only as an Argon2id hash.
 
 A hash takes 19 MiB and two passes (OWASP's smallest for Argon2id). That slows down who has stolen the file; who guesses
-at the sign-in page is slowed down by `delays`.
+at the sign-in page is slowed down by `throttle`.
 """
 
 from __future__ import annotations
