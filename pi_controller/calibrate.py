@@ -1,4 +1,4 @@
-"""`moccasin-mat calibrate`: a walk around the mat, in the terminal or on a page; what it finds is kept as a profile.
+"""A walk around the mat, in the terminal or on a page; what it finds is kept as a profile.
 
 This is the edge where clocks are read and time is waited for; the walk itself is `pi_controller.calibration.walk`.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import queue
 import sys
-import threading
 import time
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -18,17 +17,16 @@ from rich.console import Console
 from rich.live import Live
 
 from pi_controller import __version__
-from pi_controller.arguments import Parser
+from pi_controller.assembly import board
 from pi_controller.calibration import profile as profiles
 from pi_controller.calibration.secret import hide_open
 from pi_controller.calibration.terminal import WalkPicture
 from pi_controller.calibration.walk import Walk
+from pi_controller.console import typed_lines
 from pi_controller.errors import UsageError
 from pi_controller.link.source import listening
-from pi_controller.run import board
 from pi_controller.sim.calibrating import Calibrator
 from pi_controller.sim.conditions import Conditions
-from pi_controller.sim.faulty import parse
 from pi_controller.sim.listening import SimListening
 from pi_controller.table.settings import Settings, load
 
@@ -95,35 +93,31 @@ class SimulatedMat:
         return messages
 
 
-def main(argv: Sequence[str]) -> int:
-    """Walk through the calibration; return 0 when all is well and kept, 1 when something is wrong: nothing is kept."""
-    parser = Parser("calibrate", "Measure the mat step by step and keep what was found. Ctrl-C changes nothing.")
-    parser.add_argument("--settings", metavar="FILE", help="the table's settings; the profile is kept in their folder")
-    parser.add_argument("--profile", metavar="NAME", help="its name (default: the settings' own, else mat)")
-    parser.add_argument("--mat", choices=["a", "b"], default="a", help='which, where [mat] seats = "each" (default: a)')
-    parser.add_argument("--web", action="store_true", help="also show the walk on a page, where the settings put it")
-    parser.add_argument(
-        "--sim", nargs="?", const="", metavar="FAULT", help="walk on a simulated mat, with somebody simulated beside it"
-    )
-    args = parser.parse_args(argv)
-    faults = [parse(args.sim)] if args.sim else []
-    settings = load(Path(args.settings)) if args.settings else Settings()
+def calibrate(
+    path: Path | None, mat: str = "a", name: str | None = None, sim: Sequence[Fault] | None = None, *, web: bool = False
+) -> bool:
+    """Walk through the calibration of the table with the settings at `path`; return whether all is well and kept.
+
+    `mat` says before whom the mat lies where each team has one; `name` is the profile's, None the settings' own; `sim`
+    has the faults of a simulated mat. With `web` the walk is shown on a page too. Raises `MatError`.
+    """
+    settings = Settings() if path is None else load(path)
     section, usual = "board", "mat"
-    if args.mat == "b":
+    if mat == "b":
         settings, section, usual = _before_b(settings), "board_b", "mat-b"
-    usual = settings.board.profile or usual if args.sim is None else "simulated"  # that one is for no real mat
-    name = profiles.check_name(args.profile or usual)
-    folder = Path(args.settings or ".").parent
-    if args.sim is None:
+    usual = settings.board.profile or usual if sim is None else "simulated"  # that one is for no real mat
+    name = profiles.check_name(name or usual)
+    folder = (path or Path()).parent
+    if sim is None:
         _may(settings, section)
     with ExitStack() as stack:
         walk = Walk(settings.strikes.detector(), settings.strikes.sensor)
-        publish = _page(settings, stack) if args.web else None
-        source = _source(settings, faults, stack, sim=args.sim is not None)
+        publish = _page(settings, stack) if web else None
+        source = _source(settings, sim, stack)
         _drive(walk, source, publish, lambda: _keep(walk, folder, name))
     if walk.passed and settings.board.profile != name:
         print(f'a table uses it with [{section}] profile = "{name}" in its settings')
-    return 0 if walk.passed else 1
+    return walk.passed
 
 
 def _before_b(settings: Settings) -> Settings:
@@ -144,9 +138,9 @@ def _may(settings: Settings, section: str) -> None:
         )
 
 
-def _source(settings: Settings, faults: Sequence[Fault], stack: ExitStack, *, sim: bool) -> Mat | SimulatedMat:
-    if sim:
-        return SimulatedMat(stack.enter_context(SimListening(SIM_SEED, Conditions.quiet(), faults)))
+def _source(settings: Settings, sim: Sequence[Fault] | None, stack: ExitStack) -> Mat | SimulatedMat:
+    if sim is not None:
+        return SimulatedMat(stack.enter_context(SimListening(SIM_SEED, Conditions.quiet(), sim)))
     connection = listening(board(settings))
     assert connection is not None
     stack.callback(connection.close)
@@ -176,7 +170,7 @@ def _drive(
     """Walk to the end; show each view."""
     console = Console()
     simulated = isinstance(source, SimulatedMat)
-    lines = _lines() if sys.stdin.isatty() and not simulated else queue.SimpleQueue[str]()
+    lines = typed_lines() if sys.stdin.isatty() and not simulated else queue.SimpleQueue[str]()
     live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
     view, shown_at = walk.view, float("-inf")
     with live or ExitStack():
@@ -204,15 +198,3 @@ def _drive(
     if publish is not None:
         publish(view)
         time.sleep(LAST_LOOK_S)
-
-
-def _lines() -> queue.SimpleQueue[str]:
-    """Return the lines typed; a thread of its own waits for them."""
-    lines: queue.SimpleQueue[str] = queue.SimpleQueue()
-
-    def read() -> None:
-        for line in sys.stdin:
-            lines.put(line)
-
-    threading.Thread(target=read, name="keys", daemon=True).start()
-    return lines

@@ -15,6 +15,9 @@ keys.
 
 from __future__ import annotations
 
+import queue
+import sys
+import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -133,6 +136,18 @@ def _closed(words: list[str], t: float) -> JudgeClose | None:
             if word == cause:
                 return JudgeClose(t, " ".join(words[:at]), cause, " ".join(words[at + 1 :]))
     return None
+
+
+def typed_lines() -> queue.SimpleQueue[str]:
+    """Return the lines typed at the terminal from now on; a thread of its own waits for them."""
+    lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def read() -> None:
+        for line in sys.stdin:
+            lines.put(line)
+
+    threading.Thread(target=read, name="console", daemon=True).start()
+    return lines
 
 
 def run_line(table: Table, line: str, t: float, language: str = "en") -> str:

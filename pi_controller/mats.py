@@ -1,7 +1,8 @@
 """The mat between the teams, or one before each: what they feel is told to the table as the hiders see it.
 
 A mat itself knows nothing of this. Its detectors and baselines go on while the roles change, so there is nothing to
-learn anew; only what happened is told the other way round, or from the other mat.
+learn anew; only what happened is told the other way round, or from the other mat. Which magnets are in
+play, and how many hands, goes by the game (`mat_sensors_for`).
 """
 
 from __future__ import annotations
@@ -11,21 +12,30 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from pi_controller.games.registry import kind
+from pi_controller.mat.bead_fit import HIGHEST_MM
+from pi_controller.mat.bead_refine import UNMARKED_AM2
+from pi_controller.mat.beads import BeadTracker
 from pi_controller.mat.events import Beads, Button, Link, Sensors
+from pi_controller.mat.hands import HandDetector, HandSettings
+from pi_controller.mat.sensors import MatSensors
 from pi_controller.mat.turned import turned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from pi_controller.calibration.profile import Profile
     from pi_controller.link.messages import Message
     from pi_controller.mat.events import MatEvent
-    from pi_controller.mat.sensors import MatSensors
+    from pi_controller.mat.strikes import StrikeSettings
     from pi_controller.table.table import Table
 
 log = logging.getLogger(__name__)
 
 BEFORE = ("A", "B")
 """Before whom each of two mats lies."""
+IN_A_FIST_MM = 45.0
+"""So high above the mat a bone may be in a fist that rests on it."""
 
 
 class Mats:
@@ -100,3 +110,26 @@ class Mats:
 
 def _whose(mat: int, why: str) -> str:
     return f"The mat before {BEFORE[mat]}: {why}" if why else ""
+
+
+def mat_sensors_for(game: str, strikes: StrikeSettings | None = None, profile: Profile | None = None) -> MatSensors:
+    """Return the feel of a mat on which `game` is played; `strikes` are the strike detector's settings.
+
+    `profile` is what a calibration found out about this mat.
+    """
+    touch = HandSettings() if profile is None else profile.hand_settings()
+    base = None if profile is None else profile.baseline()
+    board = "" if profile is None else profile.board_id
+    hidden = kind(game).hidden
+    if hidden is None or not hidden.unmarked:
+        hands, beads = HandDetector(settings=touch), BeadTracker(baseline=base)
+    else:
+        hands = HandDetector(settings=touch, most_hands=4 if hidden.in_fists else 2)
+        beads = BeadTracker(
+            smallest=UNMARKED_AM2,
+            most=hidden.pieces,
+            in_play=hidden.pieces,
+            highest_mm=IN_A_FIST_MM if hidden.in_fists else HIGHEST_MM,
+            baseline=base,
+        )
+    return MatSensors(strikes, hands=hands, beads=beads, board_id=board)

@@ -3,6 +3,7 @@
 import gc
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -42,6 +43,12 @@ def make_view(**changed: Any) -> View:
         "link": True,
     }
     return View(**(told | changed))
+
+
+@pytest.fixture(autouse=True)
+def _no_installed_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the settings of a table that is installed on this machine alone."""
+    monkeypatch.setattr("pi_controller.cli.arguments.INSTALLED", Path("/nowhere/table.toml"))
 
 
 @pytest.fixture(scope="session")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from pi_controller import run
+from pi_controller import assembly
+from pi_controller.cli import check_settings, demo
 from pi_controller.errors import SettingsError
 from pi_controller.games import registry
 from pi_controller.games.chances import ChancesError
 from pi_controller.referee.settings import TOURNAMENT
-from pi_controller.sim import demo
-from pi_controller.table import check_settings
 from pi_controller.table.settings import Settings, load
 
 
@@ -28,13 +27,13 @@ def test_it_is_off_by_default_and_by_luck_alone():
     settings = Settings()
     assert settings.web.chances is False
     assert (settings.chances.first, settings.chances.second) == (0.25, 0.3333)
-    assert run.chances_bar(settings, registry.game("dakota")) is None
+    assert assembly.chances_bar(settings, registry.game("dakota")) is None
 
 
 def test_the_chances_of_finding_are_handed_on(write):
     settings = load(write("[web]\nchances = true\n[chances]\nfirst = 0.5\nsecond = 0.6\n"))
     game = registry.game("dakota")
-    bar, luck = run.chances_bar(settings, game), run.chances_bar(load(write("[web]\nchances = true\n")), game)
+    bar, luck = assembly.chances_bar(settings, game), assembly.chances_bar(load(write("[web]\nchances = true\n")), game)
     assert bar is not None
     assert luck is not None
     assert bar.finds == (0.5, 0.6)
@@ -55,7 +54,7 @@ def test_a_game_without_chances_is_said_and_played(write, capsys, game):
     assert out[0] == "ok"
     assert out[1].startswith("note: [web] chances shows nothing here: ")
     settings = load(path)
-    assert run.chances_bar(settings, registry.game(settings.game.name, settings.game.options)) is None
+    assert assembly.chances_bar(settings, registry.game(settings.game.name, settings.game.options)) is None
     assert "no chance of winning is shown: " in capsys.readouterr().out
 
 

@@ -1,12 +1,14 @@
 """The command line: lazy, and two plain lines when something is wrong."""
 
+import re
+import shutil
 import subprocess
 import sys
-from importlib import import_module
 
 import pytest
 
-from pi_controller.cli import VERBS, main
+from pi_controller import __version__
+from pi_controller.cli import VERBS, arguments, main, module
 
 
 @pytest.mark.parametrize("flag", ["--help", "-h"])
@@ -26,9 +28,9 @@ def test_help_imports_nothing_that_takes_time():
 def test_a_table_needs_no_scipy():
     # it takes a second of processor and 60 MB; only the chances of winning are worth that
     code = (
-        "import sys; from importlib import import_module\n"
-        "from pi_controller.cli import VERBS, main\n"
-        "for module, _ in VERBS.values(): import_module(module)\n"
+        "import sys\n"
+        "from pi_controller.cli import VERBS, main, module\n"
+        "for verb in VERBS: module(verb)\n"
         "from pi_controller.drivers import buttons\n"
         "from pi_controller.web import judge_api, server\n"
         "assert main(['demo', '--speed', 'max', '--set', 'points=1']) == 0\n"
@@ -41,9 +43,101 @@ def test_a_table_needs_no_scipy():
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_has_its_own_help(verb, capsys):
     with pytest.raises(SystemExit) as left:
-        import_module(VERBS[verb][0]).main(["--help"])
+        module(verb).main(["--help"])
     assert left.value.code == 0
-    assert f"moccasin-mat {verb}" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert f"moccasin-mat {verb}" in text
+    assert "Exit status: 0" in text
+    with pytest.raises(SystemExit):
+        main(["help", verb])
+    assert capsys.readouterr().out == text
+
+
+def test_no_help_of_a_verb_imports_what_takes_time():
+    code = (
+        "import sys; from contextlib import suppress; from pi_controller.cli import VERBS, main\n"
+        "for verb in VERBS:\n"
+        "    with suppress(SystemExit): main([verb, '--help'])\n"
+        "print(*sys.modules, file=sys.stderr)"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stderr.split()
+    slow = {"numpy", "scipy", "starlette", "uvicorn", "rich", "pydantic", "serial", "gpiozero", "argon2", "sqlite3"}
+    assert not slow & set(loaded)
+
+
+def test_the_manual_has_every_verb_with_its_options(capsys):
+    assert main(["--print-manual"]) == 0
+    page = capsys.readouterr().out
+    for verb in VERBS:
+        section = page.partition(f"\n.SS {verb}\n".replace("-", "\\-"))[2].partition("\n.SS ")[0].replace("\\-", "-")
+        options = re.findall(r"--[a-z][a-z-]+", module(verb).parser().format_usage())
+        assert "Exit status: 0" in section, verb
+        assert all(option in section for option in options), verb
+    assert "/nowhere/table.toml" in page
+
+
+@pytest.mark.skipif(shutil.which("man") is None, reason="no man here")
+def test_the_manual_is_printed_without_a_warning(capsys):
+    main(["--print-manual"])
+    command = ["man", "--warnings", "-l", "-"]
+    done = subprocess.run(command, input=capsys.readouterr().out, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    assert "check-settings" in done.stdout
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_a_shell_completes_every_verb(shell, capsys):
+    assert main(["--print-completion", shell]) == 0
+    script = capsys.readouterr().out
+    assert all(verb in script for verb in VERBS)
+    assert "--knocked" in script or shell == "tcsh"
+
+
+def test_bash_completes_verbs_options_and_choices(tmp_path, capsys):
+    main(["--print-completion", "bash"])
+    script = tmp_path / "completion"
+    script.write_text(capsys.readouterr().out)
+    for words, found in {"check": "check-settings", "demo --spe": "--speed", "judges new-h": "new-head"}.items():
+        line = f"moccasin-mat {words}".split()
+        command = (
+            f"source {script}; COMP_WORDS=({' '.join(line)}); COMP_CWORD={len(line) - 1}; "
+            "$(complete -p moccasin-mat | sed 's/.*-F //; s/ .*//'); echo \"${COMPREPLY[@]}\""
+        )
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+        assert found in done.stdout.split(), done.stderr
+
+
+def test_a_shell_that_is_not_known_is_refused(capsys):
+    assert main(["--print-completion", "sh"]) == main(["--print-completion"]) == 2
+    assert "choose one of: bash, zsh, tcsh" in capsys.readouterr().err
+
+
+def test_the_version_is_told(capsys):
+    assert main(["-V"]) == main(["--version"]) == 0
+    assert set(capsys.readouterr().out.splitlines()) == {f"moccasin-mat {__version__}"}
+
+
+@pytest.mark.parametrize("verb", ["run", "doctor", "judges", "voice", "calibrate", "record-sensors"])
+def test_a_verb_of_the_table_looks_for_the_installed_settings(verb):
+    assert f"default: {arguments.INSTALLED}" in " ".join(module(verb).parser().format_help().split())
+
+
+def test_the_installed_settings_are_used_and_said_once(tmp_path, monkeypatch, capsys):
+    installed = tmp_path / "table.toml"
+    assert main(["voice"]) == 0
+    assert capsys.readouterr().err == ""
+    installed.write_text('[game]\nname = "bageswin"\n')
+    monkeypatch.setattr(arguments, "INSTALLED", installed)
+    assert main(["voice"]) == 0
+    out, err = capsys.readouterr()
+    assert "bageswin" in out
+    assert err == f"settings: {installed}\n"
+    other = tmp_path / "other.toml"
+    other.write_text("")
+    assert main(["voice", "--settings", str(other)]) == 0
+    out, err = capsys.readouterr()
+    assert "dakota" in out
+    assert err == ""
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import urllib.request
 
 import pytest
 
+from pi_controller.assembly import open_table
 from pi_controller.console import run_line
-from pi_controller.run import open_table
 from pi_controller.sim.mat import SimMat
 from pi_controller.table.settings import Settings
 

@@ -7,19 +7,12 @@ comes in, no line ends the sheet.
 from __future__ import annotations
 
 import json
-import sys
-from argparse import RawDescriptionHelpFormatter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
-from pi_controller.arguments import Parser
-from pi_controller.errors import UsageError
-from pi_controller.games import registry
 from pi_controller.games.base import Game, IllegalActionError, InvalidActionError, Json
-from pi_controller.games.options import from_text, table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -45,55 +38,6 @@ def run(game: Game[Any], lines: Iterable[bytes], out: TextIO) -> int:
         else:
             _write(out, {"state": game.sheet(state), "calls": calls})
     return status
-
-
-def main(argv: Sequence[str]) -> int:
-    """Run `moccasin-mat score GAME [--set OPTION=VALUE]... [FILE]`; return its exit status or raise `UsageError`."""
-    args = _parser(argv).parse_intermixed_args(argv)
-    game = registry.game(args.game, from_text(args.set))
-    if args.file == "-":
-        return run(game, _readable(sys.stdin.buffer, "standard input"), sys.stdout)
-    try:
-        source = Path(args.file).open("rb")  # noqa: SIM115 - closed below; here only opening it may fail
-    except OSError as error:
-        raise _unreadable(args.file, error) from error
-    with source:
-        return run(game, _readable(source, args.file), sys.stdout)
-
-
-def _parser(argv: Sequence[str]) -> Parser:
-    parser = Parser("score", "Keep score: an action a line in, the state and the words called a line out, all JSON.")
-    parser.add_argument("game", metavar="GAME", help=", ".join(registry.names()))
-    parser.add_argument("file", metavar="FILE", nargs="?", default="-", help="the actions (default: standard input)")
-    parser.add_argument("--set", metavar="OPTION=VALUE", action="append", default=[], help="choose an option")
-    parser.usage = "moccasin-mat score GAME [--set OPTION=VALUE]... [FILE]"
-    if "-h" in argv or "--help" in argv:
-        asked = [name for name in registry.names() if name in argv] or registry.names()
-        parser.formatter_class = RawDescriptionHelpFormatter
-        parser.epilog = "\n\n".join(_help(name) for name in asked)
-    return parser
-
-
-def _help(name: str) -> str:
-    try:
-        kind = registry.kind(name)
-    except registry.GamePackageError as error:
-        return error.what
-    lines = (f"options of {name} (version {kind.version}; {kind.source}):", *table(kind.options))
-    return "\n  ".join(lines)
-
-
-def _readable(lines: Iterable[bytes], name: str) -> Iterator[bytes]:
-    try:
-        yield from lines
-    except OSError as error:
-        raise _unreadable(name, error) from error
-
-
-def _unreadable(name: str, error: OSError) -> UsageError:
-    return UsageError(
-        f"cannot read {name}: {error.strerror or error}", "name a file of actions, one JSON object a line"
-    )
 
 
 def _write(out: TextIO, answer: dict[str, Json]) -> None:

@@ -21,12 +21,11 @@ from pi_controller.errors import MatError
 from pi_controller.games import registry
 from pi_controller.link.messages import Gap
 from pi_controller.mat.events import Button
-from pi_controller.mats import Mats
+from pi_controller.mats import Mats, mat_sensors_for
 from pi_controller.recording.model import Armed, Batch, Began, Ended, Felt, Lost, RecordingError
 from pi_controller.referee.facts import Answer, Commit, Done, Fact, HideAgain, Opened, Reveal, Struck, Undone
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeCall, JudgeHideAgain, JudgeUndo
 from pi_controller.referee.referees import referee_for
-from pi_controller.sensing import mat_sensors_for
 from pi_controller.table.journal import Journal
 from pi_controller.table.table import Table
 

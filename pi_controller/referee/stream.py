@@ -5,56 +5,25 @@ Time is what the lines say: a line at `t` first lets everything happen that was 
 
 from __future__ import annotations
 
-import secrets
-import sys
-from argparse import RawDescriptionHelpFormatter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import msgspec
 
-from pi_controller.arguments import Parser
-from pi_controller.errors import UsageError
-from pi_controller.games import registry
 from pi_controller.games.base import Game, IllegalActionError, InvalidActionError
-from pi_controller.games.options import from_text
-from pi_controller.games.wording import listed, nearest, shown
 from pi_controller.referee import lines
 from pi_controller.referee.facts import Done, Fact, StateSet, Undone
 from pi_controller.referee.history import History
 from pi_controller.referee.reducer import blank
-from pi_controller.referee.referees import referee_for
-from pi_controller.referee.settings import PRESETS, SENSED_FOULS, Mode, RefereeSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from pi_controller.referee.base import Referee
     from pi_controller.referee.story import Story
 
 MOMENT_S = 0.5
 _TODO = "the line is passed over; 'moccasin-mat referee --help' shows the lines it takes"
-_LINES = """one line in:
-  {"t": 3.2, "event": "hand_in" | "hand_out", "pad": 1}
-  {"t": 9.0, "event": "beads", "found": [{"pad": 3, "marked": true}]}
-  {"t": 9.5, "event": "button", "name": "toss_a" | "toss_b" | "ready" | "shown"}       slahal: also "left", "inside" ...
-  {"t": 14.1, "event": "strike", "pads": [2]}
-  {"t": 15.0, "event": "link", "up": false, "why": "..."}
-  {"t": 20.0, "judge": "action", "action": {"do": "hit", "found": true}}
-  {"t": 21.0, "judge": "answer", "answer": "play_on"}
-  {"t": 22.0, "judge": "undo" | "hide_again", "reason": "..."}
-  {"t": 23.0, "judge": "replace", "action": {"do": "hit", "found": false}}         undo, and this in its place
-  {"t": 24.0, "judge": "hidden"}                                                   the hiders are ready
-  {"t": 25.0, "judge": "set", "sheet": {...}, "reason": "..."}                     the table stands so
-  {"t": 26.0, "judge": "sensors", "on": false, "reason": "..."}
-  {"t": 27.0, "judge": "protest", "by": "A", "text": "..."}
-  {"t": 28.0, "judge": "ruling", "ruling": "upheld" | "denied" | "play_on", "reason": "..."}
-  {"t": 29.0, "judge": "clock", "running": false}
-  {"t": 30.0, "judge": "close", "by": "A", "cause": "forfeit" | "disqualified" | "no_show", "reason": "..."}
-
-presets:
-"""
-_HELP = _LINES + "\n".join(f"  {name:<11} {what}" for name, what in PRESETS.items())
 
 
 class Pipe:
@@ -133,53 +102,3 @@ def run(game: Game[Any], referee: Referee, source: Iterable[bytes], out: TextIO)
     taken = [pipe.line(line) for line in source]
     pipe.end()
     return 0 if all(taken) else 2
-
-
-def main(argv: Sequence[str]) -> int:
-    """Run `moccasin-mat referee GAME [--preset P] [--set OPTION=VALUE]... [--foul KIND=MODE]...`; return its status."""
-    parser = Parser(
-        "referee", "Judge mat events from standard input: a JSON object a line in, what follows a line out."
-    )
-    parser.formatter_class, parser.epilog = RawDescriptionHelpFormatter, _HELP
-    parser.add_argument("game", metavar="GAME", help=f"one of: {', '.join(registry.names())}")
-    parser.add_argument(
-        "--set", metavar="OPTION=VALUE", action="append", default=[], help="choose an option of the game"
-    )
-    parser.add_argument(
-        "--foul",
-        metavar="KIND=MODE",
-        action="append",
-        default=[],
-        help=f"automatic, ask or off for one of {', '.join(SENSED_FOULS)}",
-    )
-    parser.add_argument(
-        "--preset", metavar="PRESET", default="home", help=f"{', '.join(PRESETS)}: what --foul leaves open"
-    )
-    parser.add_argument(
-        "--nearest",
-        metavar="PADS",
-        default="",
-        help="the pads from the nearest to the hitter on, 2,3,1,4 say: of two struck at once the first of these counts",
-    )
-    args = parser.parse_args(argv)
-    if args.preset not in PRESETS:
-        raise UsageError(
-            f"there is no preset {shown(args.preset)}{nearest(args.preset, PRESETS)}", f"presets: {listed(PRESETS)}"
-        )
-    game = registry.game(args.game, from_text(args.set))
-    seconds = game.settings.get("hit_seconds")
-    settings = RefereeSettings(
-        fouls=cast("dict[str, Mode]", from_text(args.foul)),
-        hit_seconds=float(seconds) if isinstance(seconds, int | float) else None,
-        nearest=_pads(args.nearest),
-        preset=args.preset,
-    )
-    return run(game, referee_for(game, settings, secrets.token_bytes), sys.stdin.buffer, sys.stdout)
-
-
-def _pads(text: str) -> tuple[int, ...]:
-    """Return the pads that `2,3,1,4` names; which may be named is the settings' to say."""
-    words = text.split(",") if text else []
-    if not all(word.strip().isdecimal() for word in words):
-        raise UsageError(f"--nearest cannot be {shown(text)}", "write pads with commas: 2,3,1,4")
-    return tuple(int(word[:9]) for word in words)

@@ -13,6 +13,9 @@ NAME = "moccasin-mat"
 """Of the service, its user, its folders."""
 UNIT = f"{NAME}.service"
 SYSTEM_UNITS = Path("/etc/systemd/system")
+SETTINGS = "table.toml"
+SYSTEM_SETTINGS = Path("/etc") / NAME / SETTINGS
+"""The settings of the machine's own table, which the verbs look for."""
 
 
 class SetupError(MatError, RuntimeError):
@@ -41,12 +44,12 @@ class Place:
     @property
     def settings_folder(self) -> Path:
         """Where the settings, the mat's profiles and the list of what was written are kept."""
-        return Path("/etc") / NAME if self.system else self.home / ".config" / NAME
+        return SYSTEM_SETTINGS.parent if self.system else self.home / ".config" / NAME
 
     @property
     def settings(self) -> Path:
         """The table's settings."""
-        return self.settings_folder / "table.toml"
+        return self.settings_folder / SETTINGS
 
     @property
     def manifest(self) -> Path:

@@ -14,8 +14,8 @@ from pi_controller.errors import INSTALL_PI
 from pi_controller.setup import boot, rules, service
 from pi_controller.setup.changes import Block, Link, WholeFile, needed, read, shown
 from pi_controller.setup.unit import GROUPS, unit
-from pi_controller.table.check_settings import example
 from pi_controller.table.settings import Settings, load
+from pi_controller.table.settings_example import example
 
 if TYPE_CHECKING:
     from pi_controller.setup.changes import Change

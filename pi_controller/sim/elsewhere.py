@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from pi_controller.assembly import board, mat_sensors, open_table
 from pi_controller.daemon import Daemon
 from pi_controller.drivers.buttons import MockButtons
 from pi_controller.errors import MatError
 from pi_controller.referee.judge import JudgeCall
-from pi_controller.run import board, mat_sensors, open_table
 from pi_controller.table.settings import load
 from pi_controller.table.view import View
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from pi_controller.errors import UsageError
 from pi_controller.link import wire
 from pi_controller.pinmap import pinmap
@@ -63,6 +61,8 @@ def parse(text: str) -> Fault:
 
 
 def _piezo(board: SimBoard, fault: Fault) -> None:
+    import numpy as np  # noqa: PLC0415 - the kinds alone are on every help page
+
     read: Callable[[bytearray], int] = board.piezo
     top = (1 << pinmap().board.adc_bits) - 1
     value = top if fault.kind == "rail-piezo" else (top + 1) // 2
@@ -77,6 +77,8 @@ def _piezo(board: SimBoard, fault: Fault) -> None:
 
 
 def _touch(board: SimBoard, fault: Fault) -> None:
+    import numpy as np  # noqa: PLC0415 - the kinds alone are on every help page
+
     read: Callable[[bytearray], bool] = board.touch
     random = np.random.default_rng(fault.number)
 
@@ -92,6 +94,8 @@ def _touch(board: SimBoard, fault: Fault) -> None:
 
 
 def _magnetometer(board: SimBoard, fault: Fault) -> None:
+    import numpy as np  # noqa: PLC0415 - the kinds alone are on every help page
+
     read: Callable[[int, bytearray, int], bool | None] = board.magnet
     random = np.random.default_rng(fault.number)
     first: list[bytes] = []

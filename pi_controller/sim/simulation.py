@@ -14,10 +14,10 @@ from pi_controller.drivers.buttons import MockButtons
 from pi_controller.drivers.serial_port import SerialPort
 from pi_controller.drivers.strips import MemoryStrip
 from pi_controller.errors import UsageError
+from pi_controller.mats import mat_sensors_for
 from pi_controller.pinmap import pinmap
 from pi_controller.referee.history import effective
 from pi_controller.referee.referees import referee_for
-from pi_controller.sensing import mat_sensors_for
 from pi_controller.sim.lockstep import TICK_S, LockStep
 from pi_controller.sim.mat import SimMat
 from pi_controller.sim.people_factory import people_for

@@ -1,30 +1,24 @@
-"""`moccasin-mat export`: a game written out of its journal: as a record, as a score sheet in JSON, as a sheet to
-print."""
+"""A game written out of its journal: as a record, as a score sheet in JSON, as a sheet to print."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
-import sys
 from dataclasses import asdict
-from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from pi_controller.arguments import Parser
-from pi_controller.errors import MatError, UsageError
+from pi_controller.errors import MatError
 from pi_controller.games.wording import all_printable
 from pi_controller.record.writing import write
-from pi_controller.table.journal import Journal
 from pi_controller.table.printed import page
 from pi_controller.table.record import kept_in
-from pi_controller.table.sheet import sheet_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from pathlib import Path
 
     from pi_controller.table.printed import Paper
     from pi_controller.table.sheet import Sheet
@@ -40,42 +34,16 @@ class ExportError(MatError, OSError):
     code = "export"
 
 
-def main(argv: Sequence[str]) -> int:
-    """Run `moccasin-mat export FILE`; return its exit status."""
-    parser = Parser("export", "Write a game out of its journal. The journal is only read.")
-    parser.add_argument("file", metavar="FILE", help="a journal")
-    how = parser.add_mutually_exclusive_group(required=True)
-    how.add_argument("-o", metavar="FOLDER", dest="folder", help="all of them, each as a file of this folder")
-    how.add_argument("--record", action="store_true", help="print the record: one open text file")
-    how.add_argument("--json", action="store_true", help="print the score sheet: every action with the sticks after it")
-    how.add_argument("--print", action="store_true", help="print the sheet to sign: one HTML page")
-    parser.add_argument("--pdf", action="store_true", help="with -o: the sheet to sign as PDF too, by Chromium")
-    parser.add_argument("--paper", choices=("a4", "letter"), default="a4", help="of the sheet to sign (a4)")
-    args = parser.parse_args(argv)
-    if args.pdf and not args.folder:
-        raise UsageError("--pdf writes a file", "name its folder: -o FOLDER")
-    paper = cast("Paper", {"a4": "A4", "letter": "letter"}[args.paper])
-    if args.record:
-        sys.stdout.write(write(kept_in(args.file)))
-        return 0
-    with Journal(args.file, read_only=True) as journal:
-        sheet = sheet_of(journal)
-    if args.json:
-        sys.stdout.write(as_json(sheet))
-    elif args.print:
-        sys.stdout.write(page(sheet, paper))
-    else:
-        for path in _all(Path(args.file), Path(args.folder), sheet, paper, pdf=args.pdf):
-            print(path)
-    return 0
-
-
 def as_json(sheet: Sheet) -> str:
     """Return the score sheet as one JSON object."""
     return msgspec.json.format(msgspec.json.encode(all_printable(msgspec.to_builtins(asdict(sheet))))).decode() + "\n"
 
 
-def _all(file: Path, folder: Path, sheet: Sheet, paper: Paper, *, pdf: bool) -> list[Path]:
+def write_all(file: Path, folder: Path, sheet: Sheet, paper: Paper, *, pdf: bool) -> list[Path]:
+    """Write the game of the journal `file`, whose score sheet is `sheet`, to `folder`; return the files.
+
+    Raises `ExportError`.
+    """
     name = file.stem
     texts = {
         f"{name}.record": write(kept_in(str(file))),

@@ -1,4 +1,4 @@
-"""`moccasin-mat recover`: from a damaged journal a new one, with all records up to the first that does not follow.
+"""From a damaged journal a new one, with all records up to the first that does not follow.
 
 The damaged file is only read. What can be read of it is found in two ways, the second without SQLite's help: row by row
 through SQLite, on a copy; and in the bare bytes of the file and its log, by what the head of a record looks like,
@@ -19,17 +19,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from pi_controller.arguments import Parser
-from pi_controller.errors import UsageError
-from pi_controller.games.wording import printable
 from pi_controller.table import journal_file as file
-from pi_controller.table.chain import BYTES, EPOCH_BYTES, SHORT, Row, follow, genesis
+from pi_controller.table.chain import BYTES, EPOCH_BYTES, Row, follow, genesis
 from pi_controller.table.journal_file import Meta
 from pi_controller.table.record_bytes import epochs_in, rows_in
 from pi_controller.table.verify import Follows, typed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
 
 Found = dict[int, dict[Row, None]]
@@ -179,41 +176,3 @@ def _head_after(head: str, row: Row, following: Collection[Row]) -> str | None:
         return None
     joined = any(follow(own, after) == after.hash for after in following)
     return own if joined or (own == row.hash and (head or not following)) else None
-
-
-def main(argv: Sequence[str]) -> int:
-    """Run `moccasin-mat recover FILE -o NEW`; return 0 where records were kept, 1 where there was nothing to keep."""
-    parser = Parser("recover", "Write a new journal from what can be read of a damaged one. The old file is only read.")
-    parser.add_argument("file", metavar="FILE", help="the damaged journal")
-    parser.add_argument("-o", metavar="NEW", dest="new", required=True, help="the new journal, a new file")
-    args = parser.parse_args(argv)
-    path, new = Path(args.file), Path(args.new)
-    if new.exists():
-        raise UsageError(f"{new.name} is there already", "name a file that is not")
-    kept = recover(path)
-    if kept.rows:
-        with file.journal_errors(new, "written"):
-            file.put_in_place(file.write_beside(new, kept.about, kept.rows), new)
-    print("\n".join(map(printable, _lines(kept, new))))
-    return 0 if kept.rows else 1
-
-
-def _lines(kept: Recovered, new: Path) -> Iterator[str]:
-    if not kept.rows:
-        yield f"nothing is kept, {new.name} is not written: {kept.why}"
-        return
-    last = kept.rows[-1]
-    yield f"kept: {last.seq} records, up to event {last.batch}"
-    if kept.seen > last.seq or kept.why:
-        lost = f"records {last.seq + 1} to {kept.seen} are seen" if kept.seen > last.seq else "none is seen behind it"
-        yield f"lost: what came after; {lost}, {kept.readable} can be read and do not join"
-        if kept.why:
-            yield f"it ends there because {kept.why}"
-    else:
-        yield "nothing that can be seen is lost"
-    with closing(file.look(new)) as db:
-        head = next(file.rows(db, file.SCHEMA_VERSION, last.seq, first=last.seq)).hash
-    if kept.about.origin.endswith("record 1"):
-        yield "the journal's epoch is lost: nothing proves what record 1 says, and a new chain begins"
-    yield f"head: {head[:SHORT]} of the new journal {new.name}"
-    yield "before it takes the old one's name, move the old one away and its -wal, -shm and .lock with it"

@@ -1,4 +1,4 @@
-"""A game told again, `moccasin-mat replay`: hide by hide in plain text, or a JSON object a record.
+"""A game told again: hide by hide in plain text, or a JSON object a record.
 
 A journal is only looked at; a table may go on writing it meanwhile. What was undone is shown, marked `taken back`.
 A written record (`pi_controller.record`) is told in the same way.
@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import msgspec
 
-from pi_controller.arguments import Parser
-from pi_controller.errors import JournalError, MatError, UsageError
+from pi_controller.errors import JournalError, MatError
 from pi_controller.games import registry
-from pi_controller.games.options import from_text
 from pi_controller.games.wording import all_printable, printable
 from pi_controller.record import playback
 from pi_controller.record.model import RecordError
@@ -44,7 +42,7 @@ from pi_controller.table.record import is_journal, kept_in, written_in
 from pi_controller.table.view import View, view_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pi_controller.games.base import Game
     from pi_controller.record.model import Record as WrittenRecord
@@ -52,34 +50,33 @@ if TYPE_CHECKING:
     from pi_controller.referee.story import Story
 
 
-def main(argv: Sequence[str], played: playback.Played | None = None) -> int:
-    """Run `moccasin-mat replay FILE [--to N] [--json]`; return its exit status.
+def replay(
+    file: str,
+    to: int | None = None,
+    name: str = registry.DEFAULT,
+    options: Mapping[str, str] | None = None,
+    played: playback.Played | None = None,
+    *,
+    json: bool = False,
+) -> int:
+    """Print the game in `file` up to record `to`; return 2 where a written record has faults, else 0.
 
-    `played` puts the actions of the games without hides into words (`retelling.as_text`).
+    `name` and `options` are the game's, should `file` be a score sheet; `played` puts the actions of the games without
+    hides into words. Raises `MatError`.
     """
-    parser = Parser("replay", "Show a game hide by hide, from a journal or a written record. The file is only read.")
-    parser.add_argument("file", metavar="FILE", help="a journal, a record, or the actions of a score sheet")
-    parser.add_argument("--to", metavar="N", type=int, help="stop after record N, the number at the left")
-    parser.add_argument("--sensors", action="store_true", help="of a sensor recording: 'replay --sensors --help'")
-    parser.add_argument("--game", default=registry.DEFAULT, help=f"of a score sheet: {', '.join(registry.names())}")
-    parser.add_argument("--set", metavar="OPTION=VALUE", action="append", default=[], help="of a score sheet")
-    parser.add_argument("--json", action="store_true", help="each record as a line of JSON, then the last picture")
-    args = parser.parse_args(argv)
-    if args.to is not None and args.to < 1:
-        raise UsageError("there is no record before the first", "--to takes a number from 1")
-    if not is_journal(args.file):
-        record = written_in(args.file, args.game, from_text(args.set))
-        return _replay_record(args.file, record, args.to, played, json=args.json)
-    with Journal(args.file, read_only=True) as journal:
+    if not is_journal(file):
+        record = written_in(file, name, options)
+        return _replay_record(file, record, to, played, json=json)
+    with Journal(file, read_only=True) as journal:
         opened = journal.opened()
         if opened is None:
             raise JournalError(f"journal {journal.path.name} holds no game yet", "play first")
         game = registry.game(opened.game, opened.options)
-        records = list(journal.read(args.to))
-    if not game.hand_passes and not args.json:  # no hides to tell it by: as its record tells it
-        return _replay_record(args.file, kept_in(args.file, private=True), args.to, played, json=False)
+        records = list(journal.read(to))
+    if not game.hand_passes and not json:  # no hides to tell it by: as its record tells it
+        return _replay_record(file, kept_in(file, private=True), to, played, json=False)
     try:
-        (_as_json if args.json else _as_text)(game, records, sys.stdout)
+        (_as_json if json else _as_text)(game, records, sys.stdout)
     except MatError as error:
         raise JournalError(
             f"journal {journal.path.name} does not follow the rules of {game.name} {game.version}: {error.what}",

@@ -1,4 +1,4 @@
-"""`moccasin-mat verify`: whether a journal is whole, or up to which event it is and what is wrong there.
+"""Whether a journal is whole, or up to which event it is and what is wrong there.
 
 Looked at are the file itself (SQLite's own check) and its log (`write_ahead_log`), each record (it decodes, its number
 and batch follow, its columns say what its body says), the hash chain, and the game: the facts must follow its rules.
@@ -10,24 +10,22 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from pi_controller.arguments import Parser
 from pi_controller.errors import MatError
 from pi_controller.games import registry
-from pi_controller.games.wording import all_printable, printable
 from pi_controller.referee.facts import Opened
 from pi_controller.referee.history import History
 from pi_controller.table import journal_file as file
 from pi_controller.table import write_ahead_log
-from pi_controller.table.chain import SHORT, Row, follow, genesis
+from pi_controller.table.chain import Row, follow, genesis
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from pi_controller.referee.facts import Fact
     from pi_controller.table.journal_file import Meta
@@ -197,36 +195,3 @@ def _safely(db: sqlite3.Connection, version: int) -> Iterator[Row | str]:
 def typed(row: Row) -> bool:
     """Return whether the columns are of the types they should be; SQLite holds nobody to it."""
     return [type(value) for value in row] == [int, int, float, str, str, str]
-
-
-def main(argv: Sequence[str]) -> int:
-    """Run `moccasin-mat verify FILE [--json]`; return 0 where the journal is whole, 1 where it is not."""
-    parser = Parser("verify", "Check that a journal is whole and is what was written. The file is only read.")
-    parser.add_argument("file", metavar="FILE", help="a journal; a copy will do")
-    parser.add_argument("--json", action="store_true", help="what was found as one JSON object")
-    args = parser.parse_args(argv)
-    found = verdict(Path(args.file))
-    if args.json:
-        print(msgspec.json.encode(all_printable({**asdict(found), "whole": found.whole})).decode())
-    else:
-        print("\n".join(map(printable, _lines(found))))
-    return 0 if found.whole else 1
-
-
-def _lines(found: Verdict) -> Iterator[str]:
-    teams = f": {found.teams.get('A', 'A')} (A) and {found.teams.get('B', 'B')} (B)" if found.teams else ""
-    yield f"{found.game} {found.version}{teams}" if found.game else "no game"
-    if found.chained:
-        made = f" from {found.origin}" if found.origin else ""
-        yield f"journal {found.epoch}, made by version {found.made_by}{made}"
-        yield f"head    {found.head[:SHORT]}"
-        yield f"        {found.head}"
-    elif not found.wrong:
-        yield "version 1: it has no hashes; the records were looked at, and whether one was changed cannot be told"
-    yield f"records {found.records} in {found.batches} events"
-    if found.torn:
-        yield "its log ends in an event that was not written to its end: that one does not count"
-    if found.whole:
-        yield "whole"
-    else:
-        yield f"whole up to event {found.batches} (record {found.records}); then: {found.wrong}"

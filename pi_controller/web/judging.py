@@ -12,6 +12,7 @@ from pi_controller.table.command_queue import CommandQueue
 from pi_controller.web.judge_api import JudgeApi, judge_routes
 from pi_controller.web.signing.authenticator import Authenticator
 from pi_controller.web.signing.pins import Pins, new_pin
+from pi_controller.web.signing.roles import HEAD
 from pi_controller.web.signing.sessions import Sessions
 from pi_controller.web.signing.users import FILE, UserError, Users
 
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from pi_controller.table.settings import Settings
     from pi_controller.table.table import Table
     from pi_controller.web.feed import Feed
-
-HEAD = "Head judge"
-"""The name of the first one."""
 
 
 class Judging(NamedTuple):

@@ -37,7 +37,8 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from pi_controller import run
+from pi_controller import assembly
+from pi_controller.cli import run
 from pi_controller.daemon import Daemon
 from pi_controller.drivers.buttons import MockButtons
 from pi_controller.drivers.serial_port import SerialPort
@@ -179,7 +180,7 @@ class Table:
                 table.reads.append((table.begun is not None and table.until is None, data))
             return data
 
-        run._buttons = lambda settings, clock: Buttons()
+        assembly.buttons = lambda settings, clock: Buttons()
         Daemon.step, Journal.append, MemoryStrip.show, SerialPort.read = timed, listened, noted, kept
 
     def after(self, view):

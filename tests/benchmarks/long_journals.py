@@ -17,11 +17,12 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 
+from pi_controller.cli import export, replay, verify
 from pi_controller.games.registry import game
 from pi_controller.referee.dakota import DakotaReferee
 from pi_controller.referee.facts import Fact
 from pi_controller.referee.judge import JudgeAction, JudgeReplace, JudgeSet, JudgeUndo
-from pi_controller.table import export, journal_file, replay, verify
+from pi_controller.table import journal_file
 from pi_controller.table.chain import Row
 from pi_controller.table.journal import Journal
 from pi_controller.table.table import Table

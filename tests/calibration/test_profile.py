@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from walking import walked
 
+from pi_controller.assembly import mat_sensors, profiled
 from pi_controller.calibration import profile as profiles
 from pi_controller.calibration.profile import Magnets, Profile, ProfileError, Strips, Strokes
 from pi_controller.games.registry import game
 from pi_controller.mat.events import Beads
 from pi_controller.mat.hands import HandSettings
-from pi_controller.run import mat_sensors, profiled
-from pi_controller.sensing import mat_sensors_for
+from pi_controller.mats import mat_sensors_for
 from pi_controller.sim import simulation
 from pi_controller.sim.listening import SimListening
 from pi_controller.table.settings import Settings, load

@@ -5,8 +5,8 @@ import pytest
 
 from pi_controller.calibration.detectors import magnetometer_name
 from pi_controller.doctor import link
+from pi_controller.doctor.examination import simulated
 from pi_controller.doctor.sensor_checks import LISTEN_S, Ears
-from pi_controller.doctor.verb import simulated
 from pi_controller.errors import UsageError
 from pi_controller.link.messages import LinkUp, Piezo
 from pi_controller.mat.strike_settings import StrikeSettings

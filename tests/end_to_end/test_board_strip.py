@@ -1,10 +1,10 @@
 """A table's lights on the mat board: the simulated board's strip shows the frame, through bytes."""
 
+from pi_controller.assembly import lights
 from pi_controller.drivers.serial_port import SerialPort
 from pi_controller.link.board_strip import BoardStrip
 from pi_controller.link.connection import BoardConnection
 from pi_controller.pinmap import pinmap
-from pi_controller.run import lights
 from pi_controller.sim.mat import SimMat
 from pi_controller.table.settings import Settings
 

@@ -7,7 +7,7 @@ import pty_board
 import pytest
 from rich.console import Console
 
-from pi_controller.flash import verb
+from pi_controller.flash import flash_board
 from pi_controller.flash.work import Work
 
 
@@ -47,7 +47,9 @@ def flash():
         shown = io.StringIO()
         console = Console(file=shown, width=100, highlight=False)
         try:
-            status = verb.flash(Work(str(board.link), limit_s=15, answer_s=0.2), firmware, console, mode, **options)
+            status = flash_board.flash(
+                Work(str(board.link), limit_s=15, answer_s=0.2), firmware, console, mode, **options
+            )
         finally:
             flashed.shown = shown.getvalue()
         return status, shown.getvalue()

@@ -8,7 +8,7 @@ from small_firmware import small
 
 from pi_controller import cli
 from pi_controller.errors import PortError
-from pi_controller.flash import locate, verb
+from pi_controller.flash import locate
 from pi_controller.flash.firmware import FlashError
 
 FEATHER = "usb-MicroPython_Board_in_FS_mode_e6614103e7452a2f-if00"
@@ -89,7 +89,7 @@ def test_no_mpremote_says_how_to_install_it(monkeypatch, capsys):
 
 def test_the_verb_finds_the_board_and_returns_its_status(plug, monkeypatch, capsys):
     board = plug(holds=small())
-    monkeypatch.setattr(verb, "BY_ID", board.by_id)
+    monkeypatch.setattr("pi_controller.drivers.serial_port.BY_ID", board.by_id)
     assert cli.main(["flash", "--check"]) == 1
     assert "add wire.py" in " ".join(capsys.readouterr().out.split())
     assert cli.main(["flash", "--check", "--dry-run"]) == 2

@@ -11,7 +11,7 @@ from small_firmware import small
 
 from pi_controller import cli
 from pi_controller.drivers.port_list import listed
-from pi_controller.flash import ports_verb
+from pi_controller.flash import port_report
 
 HOLD = "import os, sys; os.open(sys.argv[1], os.O_RDWR | os.O_NOCTTY); print(1, flush=True); input()"
 
@@ -28,8 +28,7 @@ def ports(board, comports=list):
 
 
 def run(board, monkeypatch, capsys, *args):
-    monkeypatch.setattr(ports_verb, "listed", lambda by_id: ports(board))
-    monkeypatch.setattr(ports_verb, "ANSWER_S", 0.5)
+    monkeypatch.setattr("pi_controller.drivers.port_list.listed", lambda by_id: ports(board))
     status = cli.main(["ports", *args])
     return status, capsys.readouterr().out
 
@@ -58,7 +57,7 @@ def test_it_is_shown_in_words(plug, monkeypatch, capsys):
 
 
 def test_a_board_without_the_mat_says_to_flash(plug):
-    (told,) = ports_verb.look(ports(plug()), asking=True, seconds=0.8)
+    (told,) = port_report.look(ports(plug()), asking=True, seconds=0.8)
     assert told.mat is None
     assert told.found == "free; MicroPython without the mat's program"
     assert "moccasin-mat flash" in told.todo
@@ -66,8 +65,8 @@ def test_a_board_without_the_mat_says_to_flash(plug):
 
 def test_not_asked_nothing_is_sent(plug):
     board = plug(holds=small())
-    (told,) = ports_verb.look(ports(board), asking=False)
-    assert told == ports_verb.PortReport(told.port, None, "free")
+    (told,) = port_report.look(ports(board), asking=False)
+    assert told == port_report.PortReport(told.port, None, "free")
 
 
 def test_two_boards_are_both_shown_and_none_taken(plug, monkeypatch, capsys):
@@ -88,7 +87,7 @@ def test_a_held_port_names_its_holder_and_is_not_asked(plug):
         [sys.executable, "-c", HOLD, str(board.link)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as holder:
         assert holder.stdout.readline()
-        (told,) = ports_verb.look(ports(board), asking=True)
+        (told,) = port_report.look(ports(board), asking=True)
         assert told.port.state == "held"
         assert f"(process {holder.pid})" in told.found
         assert "stop that program" in told.todo
@@ -98,7 +97,7 @@ def test_a_held_port_names_its_holder_and_is_not_asked(plug):
 def test_a_forbidden_port_says_which_group(plug, monkeypatch):
     board = plug(holds=small())
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    (told,) = ports_verb.look(ports(board), asking=True)
+    (told,) = port_report.look(ports(board), asking=True)
     assert told.port.state == "forbidden"
     assert "dialout" in told.todo
 

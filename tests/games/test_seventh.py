@@ -15,11 +15,11 @@ from pi_controller.console import help_now, run_line
 from pi_controller.errors import UsageError
 from pi_controller.games import registry
 from pi_controller.games.chances import ChancesError, solve
+from pi_controller.mats import mat_sensors_for
 from pi_controller.pinmap import pinmap
 from pi_controller.record.reading import read
 from pi_controller.record.writing import write
 from pi_controller.referee.referees import referee_for
-from pi_controller.sensing import mat_sensors_for
 from pi_controller.show import game_show, phrases
 from pi_controller.show.lights import frame
 from pi_controller.show.terminal import render, render_text

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pi_controller.cli.strikes import main
 from pi_controller.errors import UsageError
-from pi_controller.mat.wav import WavReader, main
+from pi_controller.mat.wav import WavReader
 
 RECORDINGS = Path(__file__).parents[3] / "shared" / "data" / "strikes"
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from pi_controller.cli.record import main
 from pi_controller.errors import JournalError, UsageError
 from pi_controller.games.registry import game
 from pi_controller.mat.events import Button
@@ -12,7 +13,6 @@ from pi_controller.record.reading import read
 from pi_controller.referee.dakota import DakotaReferee
 from pi_controller.referee.judge import JudgeAction, JudgeUndo
 from pi_controller.table.journal import Journal
-from pi_controller.table.record import main
 from pi_controller.table.table import Table
 
 SHEET = b'{"do":"toss","winner":"A"}\n{"do":"hit","found":true}\n'

@@ -5,6 +5,7 @@ from contextlib import closing
 
 import pytest
 
+from pi_controller.cli.record_sensors import main
 from pi_controller.drivers.buttons import MockButtons
 from pi_controller.drivers.ports import ButtonsError
 from pi_controller.drivers.serial_port import SerialPort
@@ -12,7 +13,6 @@ from pi_controller.errors import PortError, UsageError
 from pi_controller.link.messages import Field, Piezo, Touch
 from pi_controller.mat.strikes import StrikeSettings
 from pi_controller.recording.bench import CONTACT, Bench
-from pi_controller.recording.bench_verb import main
 from pi_controller.recording.chunks import ChunkFile, Recording
 from pi_controller.recording.model import Header, settings_as_json
 from pi_controller.recording.scoring import Struck, hear, score, timed

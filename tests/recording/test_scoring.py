@@ -5,6 +5,7 @@ import csv
 import numpy as np
 import pytest
 
+from pi_controller.cli.score_strikes import main
 from pi_controller.errors import UsageError
 from pi_controller.link.messages import Gap, Piezo
 from pi_controller.mat.events import Button
@@ -12,7 +13,6 @@ from pi_controller.mat.strikes import StrikeSettings
 from pi_controller.recording.blocks import Blocks
 from pi_controller.recording.chunks import ChunkFile
 from pi_controller.recording.model import Header, RecordingError, settings_as_json
-from pi_controller.recording.score_verb import main
 from pi_controller.recording.scoring import Known, Struck, hear, read_truth, score, timed
 
 RATE, BLOCK = 4000.0, 32

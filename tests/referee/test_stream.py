@@ -7,13 +7,14 @@ import sys
 
 import pytest
 
+from pi_controller.cli.referee import main
 from pi_controller.errors import MatError, UsageError
 from pi_controller.games.registry import game
 from pi_controller.referee import stream
 from pi_controller.referee.commitment import check
 from pi_controller.referee.dakota import DakotaReferee
 from pi_controller.referee.settings import RefereeSettings
-from pi_controller.referee.stream import main, run
+from pi_controller.referee.stream import run
 
 TOSS = {"t": 0.5, "event": "button", "name": "toss_a"}
 

@@ -1,4 +1,4 @@
-"""The program that people start, `run.main`, on virtual time before a simulated mat, watched from all sides.
+"""The program that people start, `cli.run.main`, on virtual time before a simulated mat, watched from all sides.
 
 Only its edges are other: the clock, the finger on the button, the socket under the web application, the dice. What is
 between the firmware's bytes and those edges is what runs at a table.
@@ -33,7 +33,8 @@ from channels import ROLES, Told, kinds
 
 import pi_controller.web.app as web_app
 import pi_controller.web.server as web_server
-from pi_controller import run
+from pi_controller import assembly, run
+from pi_controller.cli import run as cli_run
 from pi_controller.daemon import Daemon
 from pi_controller.drivers.buttons import MockButtons
 from pi_controller.drivers.notify import Notifier
@@ -132,7 +133,7 @@ class Outside:
             self._end, self._kill, self._dead = until, until != end, False
             with self._edges():
                 try:
-                    run.main(["--settings", str(self.settings)])
+                    cli_run.main(["--settings", str(self.settings)])
                 except Exception:  # noqa: BLE001 - whatever it is, a traceback is what is left
                     self.say("crash", traceback.format_exc())
                     break
@@ -244,16 +245,16 @@ class Outside:
             return Clip(sentence, np.zeros((1, 1), np.float32), 8000)
 
         stack.enter_context(put(run, "_clock", lambda: clock))
-        stack.enter_context(put(run, "Daemon", InStep))
-        stack.enter_context(put(run, "SerialPort", Port))
+        stack.enter_context(put(assembly, "Daemon", InStep))
+        stack.enter_context(put(assembly, "SerialPort", Port))
         stack.enter_context(put(run, "_console", console))
-        stack.enter_context(put(run, "_buttons", self._fingers))
+        stack.enter_context(put(assembly, "buttons", self._fingers))
         stack.enter_context(put(run, "Stop", Stop))
         stack.enter_context(put(run, "from_environment", Service))
-        stack.enter_context(put(run, "Journal", functools.partial(run.Journal, token=self._token)))
+        stack.enter_context(put(assembly, "Journal", functools.partial(assembly.Journal, token=self._token)))
         stack.enter_context(put(secrets, "token_bytes", self._token))
         stack.enter_context(put(web_server, "WebServer", Server))
-        stack.enter_context(put(run, "Backup", Copies))
+        stack.enter_context(put(assembly, "Backup", Copies))
         stack.enter_context(put(at_table, "Voice", Spoken))
         stack.enter_context(put(at_table, "AplaySound", Loudspeaker))
         stack.enter_context(put(at_table, "speak", speak))

@@ -1,6 +1,6 @@
 """All that leaves a running table, to the byte and the moment, is the same for all places until a hit shows the bead.
 
-`run.main` itself plays on virtual time; `channels.py` lists what is watched.
+`cli.run.main` itself plays on virtual time; `channels.py` lists what is watched.
 """
 
 import pytest

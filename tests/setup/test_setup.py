@@ -6,8 +6,9 @@ import re
 import pytest
 
 from pi_controller.cli import main
+from pi_controller.cli import setup as verb
 from pi_controller.errors import SettingsError, UsageError
-from pi_controller.setup import manifest, verb
+from pi_controller.setup import manifest
 from pi_controller.setup.place import SetupError, place
 from pi_controller.setup.plan import plan
 from pi_controller.table.settings import Settings, load

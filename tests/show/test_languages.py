@@ -6,9 +6,9 @@ import logging
 
 import pytest
 
+from pi_controller.assembly import in_language
 from pi_controller.cli import main as cli
 from pi_controller.errors import SettingsError
-from pi_controller.run import in_language
 from pi_controller.show import i18n, phrases
 from pi_controller.show.catalogue_file import read
 from pi_controller.show.extract import TEMPLATE, template

@@ -8,8 +8,8 @@ from contextlib import closing
 
 import pytest
 
+from pi_controller.assembly import backup
 from pi_controller.referee.facts import Opened, Ready
-from pi_controller.run import backup
 from pi_controller.table import backup as module
 from pi_controller.table.backup import Backup, BackupError, copy_of
 from pi_controller.table.journal import Journal

@@ -5,6 +5,7 @@ import json
 import msgspec
 import pytest
 
+from pi_controller.cli import replay
 from pi_controller.console import run_line
 from pi_controller.games import registry
 from pi_controller.record.converting import from_journal
@@ -13,7 +14,6 @@ from pi_controller.record.writing import write
 from pi_controller.referee.history import fold
 from pi_controller.referee.referees import referee_for
 from pi_controller.show import phrases
-from pi_controller.table import replay
 from pi_controller.table.journal import Journal
 from pi_controller.table.printed import page
 from pi_controller.table.sheet import sheet_of

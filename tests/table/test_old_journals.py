@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pytest
 
+from pi_controller.cli import export, replay
 from pi_controller.games import registry, sheet
 from pi_controller.mat.events import Link
 from pi_controller.record.converting import from_sheet, to_sheet
@@ -31,7 +32,6 @@ from pi_controller.referee.facts import Called, Done, HideAgain, StateSet
 from pi_controller.referee.history import counted, fold
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeRuling, JudgeUndo
 from pi_controller.referee.referees import referee_for
-from pi_controller.table import export, replay
 from pi_controller.table.journal import Journal
 from pi_controller.table.record import kept_in
 from pi_controller.table.sheet import sheet_of

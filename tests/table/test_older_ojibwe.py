@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from pi_controller.cli import replay
 from pi_controller.games.registry import game
 from pi_controller.record.converting import from_sheet, to_sheet
 from pi_controller.record.reading import read
@@ -20,10 +21,10 @@ from pi_controller.referee.facts import Done, Fact, Opened
 from pi_controller.referee.history import fold
 from pi_controller.referee.judge import JudgeAction, JudgeSet, JudgeUndo
 from pi_controller.referee.referees import referee_for
-from pi_controller.table import replay
 from pi_controller.table.export import as_json
 from pi_controller.table.journal import Journal
 from pi_controller.table.record import kept_in
+from pi_controller.table.replay import replay as retold
 from pi_controller.table.sheet import sheet_of
 from pi_controller.web import event_log
 
@@ -99,7 +100,7 @@ def test_it_goes_on_in_todays_words():
 
 
 def test_it_is_replayed_and_told_in_todays_words(path, capsys):
-    assert replay.main([str(path)]) == 0
+    assert retold(str(path)) == 0
     said = capsys.readouterr().out
     assert said.count("shoot open") == 9
     assert "hides_left=2" in said

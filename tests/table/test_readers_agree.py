@@ -9,6 +9,7 @@ from io import StringIO
 import msgspec
 import pytest
 
+from pi_controller.cli import replay
 from pi_controller.errors import MatError
 from pi_controller.games.registry import game, names
 from pi_controller.mat.events import Link
@@ -29,7 +30,6 @@ from pi_controller.referee.judge import (
 )
 from pi_controller.referee.referees import referee_for
 from pi_controller.referee.stream import Pipe
-from pi_controller.table import replay
 from pi_controller.table.journal import Journal
 from pi_controller.table.record import kept_in
 from pi_controller.table.sheet import sheet_of

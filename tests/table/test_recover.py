@@ -9,10 +9,10 @@ from contextlib import closing
 import pytest
 
 from pi_controller.cli import main
+from pi_controller.cli.recover import main as recover_main
 from pi_controller.errors import JournalError, UsageError
 from pi_controller.referee.facts import Void
 from pi_controller.table.journal import Journal
-from pi_controller.table.recover import main as recover_main
 from pi_controller.table.recover import recover
 from pi_controller.table.verify import verdict
 

@@ -6,6 +6,7 @@ import random
 import msgspec
 import pytest
 
+from pi_controller.cli.replay import main
 from pi_controller.errors import JournalError, UsageError
 from pi_controller.games import registry
 from pi_controller.games.registry import game
@@ -28,7 +29,7 @@ from pi_controller.referee.judge import (
 from pi_controller.referee.referees import referee_for
 from pi_controller.table.command import Command
 from pi_controller.table.journal import Journal
-from pi_controller.table.replay import main
+from pi_controller.table.replay import replay
 from pi_controller.table.table import Table
 from pi_controller.table.view import View, view_of
 
@@ -235,9 +236,9 @@ In progress: hider A, owed first
 def test_a_written_record_is_told_too(tmp_path, capsys):
     path = tmp_path / "game.record"
     path.write_text(RECORD, "utf-8")
-    assert main([str(path)]) == 0
+    assert replay(str(path)) == 0
     assert capsys.readouterr().out == RETOLD
-    assert main([str(path), "--to", "2"]) == 0
+    assert replay(str(path), 2) == 0
     so_far = capsys.readouterr().out
     assert so_far.startswith(RETOLD.partition("    3  ")[0])
     assert "In progress: hider A, owed second" in so_far

@@ -12,13 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pi_controller.cli import main as cli
+from pi_controller.cli.check_settings import main
 from pi_controller.errors import SettingsError, UsageError
 from pi_controller.games import registry
 from pi_controller.mat.strikes import StrikeSettings
 from pi_controller.pinmap import pinmap
 from pi_controller.referee.settings import SENSED_FOULS, RefereeSettings
-from pi_controller.table.check_settings import example, main, used
 from pi_controller.table.settings import Settings, load
+from pi_controller.table.settings_example import example, used
 from pi_controller.table.settings_file import MOST_BYTES, fields, takes
 from pi_controller.table.settings_game import GameSection
 

@@ -5,6 +5,7 @@ import unicodedata
 
 import pytest
 
+from pi_controller.cli import export, record, replay, verify
 from pi_controller.console import understand
 from pi_controller.games import registry
 from pi_controller.games.wording import printable
@@ -13,7 +14,6 @@ from pi_controller.referee.facts import Called, ProtestRuled
 from pi_controller.referee.judge import JudgeAction, JudgeProtest, JudgeRuling
 from pi_controller.referee.referees import referee_for
 from pi_controller.show.terminal import render_text
-from pi_controller.table import export, record, replay, verify
 from pi_controller.table.command import Command
 from pi_controller.table.journal import Journal
 from pi_controller.table.table import Table

@@ -235,7 +235,7 @@ def test_what_a_table_keeps_is_nobody_elses_to_read(tmp_path):
     )
     (tmp_path / "stick").mkdir()
     code = (
-        "import os, sys, threading, time, signal; from pi_controller.run import main; os.umask(0o022)\n"
+        "import os, sys, threading, time, signal; from pi_controller.cli.run import main; os.umask(0o022)\n"
         "threading.Timer(2.0, os.kill, (os.getpid(), signal.SIGTERM)).start(); main(['--settings', sys.argv[1]])\n"
         "assert os.umask(0) == 0o022"
     )

@@ -6,7 +6,6 @@ import pytest
 
 from pi_controller.cli import main as cli
 from pi_controller.drivers.sound import AplaySound
-from pi_controller.voice import verb
 from pi_controller.voice.recordings import words_of
 
 
@@ -95,7 +94,7 @@ def plays(monkeypatch, program):
 
     def plays(lines):
         path = program(lines)
-        monkeypatch.setattr(verb, "AplaySound", lambda device: AplaySound(device, path))
+        monkeypatch.setattr("pi_controller.drivers.sound.AplaySound", lambda device: AplaySound(device, path))
 
     return plays
 

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
+from pi_controller.assembly import mat_sensors, open_table
 from pi_controller.daemon import Daemon
 from pi_controller.drivers.notify import Notifier
-from pi_controller.run import Stop, drive, mat_sensors, open_table
+from pi_controller.run import Stop, drive
 from pi_controller.table.journal import Journal
 from pi_controller.table.settings import Settings
 from pi_controller.web.feed import Feed

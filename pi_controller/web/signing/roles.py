@@ -12,6 +12,8 @@ Right = Literal["people", "raw"]
 """Besides what is said to the table: to see to the people, and to see the sensors of the hide in progress."""
 
 ROLES: tuple[Role, ...] = get_args(Role)
+HEAD = "Head judge"
+"""What the first head judge is called until somebody gives a name."""
 _KEEPS_SCORE = frozenset({"action", "answer", "hidden", "undo"})
 _JUDGES = _KEEPS_SCORE | {"hide_again", "replace", "sensors", "protest", "ruling", "clock", "close"}
 _RIGHTS: dict[Role, frozenset[str]] = {

@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from pi_controller.arguments import Parser
+from pi_controller.cli.arguments import Parser
 from pi_controller.errors import UsageError
 from pi_controller.games import actions, registry
 from pi_controller.games.base import Action, Game, IllegalActionError, InvalidActionError, Json, other
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def main(argv: Sequence[str]) -> int:
     """Run `moccasin-mat chances GAME [OPTION]...`; return its exit status or raise a `MatError`."""
-    args = _parser().parse_args(argv)
+    args = parser().parse_args(argv)
     if not registry.kind(args.game).hand_passes and (args.first is not None or args.second is not None):
         raise UsageError(f"{args.game} has no hits to find", "--first and --second are for dakota")
     game = registry.game(args.game, from_text(args.set))
@@ -43,7 +43,8 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def _parser() -> Parser:
+def parser() -> Parser:
+    """Return the parser."""
     parser = Parser("chances", "Tell the exact chances of winning, for learning what a moment of the game means.")
     parser.add_argument("game", metavar="GAME", help=listed(games()))
     parser.add_argument("--set", metavar="OPTION=VALUE", action="append", default=[], help="choose an option")
@@ -107,10 +108,10 @@ def _object(text: str, where: str) -> Action:
 
 def _written(keys: Action) -> Any:
     """Return the Dakota state under these keys; all but `long` may be left out."""
-    from dataclasses import replace  # noqa: PLC0415 - the rules are loaded when they are asked for
+    from dataclasses import replace
 
-    from pi_controller.games.dakota_state import MIDDLE, TEAMS, UNEARNED, Mode, Owed, State  # noqa: PLC0415
-    from pi_controller.games.sticks import Sticks  # noqa: PLC0415
+    from pi_controller.games.dakota_state import MIDDLE, TEAMS, UNEARNED, Mode, Owed, State
+    from pi_controller.games.sticks import Sticks
 
     modes: dict[str, Mode] = {"sahdogan": "sahdogan", "yawapi": "yawapi", "eyeya": "eyeya", "wheya": "ordinary"}
     owing: tuple[Owed, ...] = ("first", "second")

@@ -7,26 +7,30 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pi_controller.arguments import Parser
+from pi_controller.cli.arguments import Parser
 from pi_controller.errors import UsageError
-from pi_controller.mat.strike_settings import StrikeSettings
-from pi_controller.mat.wav import WavReader, strikes
-from pi_controller.recording.chunks import Recording, is_recording
-from pi_controller.recording.scoring import Heard, Known, hear, read_truth, score, timed
-from pi_controller.table.settings import load
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pi_controller.recording.scoring import Heard
 
-def main(argv: Sequence[str]) -> int:
-    """Print the figures, as text or with `--json`; return 0."""
+
+def parser() -> Parser:
+    """Return the parser."""
     parser = Parser("score-strikes", "Hold the strikes felt in a recording against the strokes that were struck.")
     parser.add_argument("recording", metavar="RECORDING", help="a sensor recording, or a WAV with a channel a pad")
     parser.add_argument("truth", metavar="TRUTH", help="CSV: 'pad', and 't' (s) unless the stick's contact is recorded")
     parser.add_argument("--settings", metavar="FILE", help="strike settings (default: the recording's own)")
     parser.add_argument("--json", action="store_true", help="one JSON object")
-    args = parser.parse_args(argv)
+    return parser
+
+
+def main(argv: Sequence[str]) -> int:
+    """Print the figures, as text or with `--json`; return 0."""
+    args = parser().parse_args(argv)
+    from pi_controller.recording.scoring import read_truth, score, timed
+
     try:
         truth = read_truth(Path(args.truth).read_text("utf-8-sig").splitlines(), Path(args.truth).name)
     except (OSError, UnicodeDecodeError) as error:
@@ -41,6 +45,12 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _hear(path: str, settings: str | None) -> Heard:
+    from pi_controller.mat.strike_settings import StrikeSettings
+    from pi_controller.mat.wav import WavReader, strikes
+    from pi_controller.recording.chunks import Recording, is_recording
+    from pi_controller.recording.scoring import Heard, Known, hear
+    from pi_controller.table.settings import load
+
     chosen = load(Path(settings)).strikes.detector() if settings else None
     if is_recording(path):
         recording = Recording(path)

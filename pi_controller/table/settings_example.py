@@ -1,19 +1,17 @@
-"""`moccasin-mat check-settings`: checks a settings file, or prints a commented example made from the models."""
+"""Settings written out: as a commented example made from the models, or as what is used."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from pi_controller.arguments import Parser
 from pi_controller.games import registry
-from pi_controller.table.settings import Settings, load
+from pi_controller.table.settings import Settings
 from pi_controller.table.settings_file import fields, takes
 from pi_controller.table.settings_game import GameSection, TeamsSection, named_by_players
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from pydantic import BaseModel
 
@@ -45,30 +43,6 @@ def no_chances(settings: Settings) -> str:
     except chances.ChancesError as error:
         return f"[web] chances shows nothing here: {error.what}; {error.todo}"
     return ""
-
-
-def main(argv: Sequence[str]) -> int:
-    """Check a file, or print the example. `SettingsError` lists all faults."""
-    parser = Parser("check-settings", "Check a settings file: print what will be used, or every fault with its line.")
-    parser.add_argument(
-        "file", nargs="?", metavar="FILE", help="the settings file; without one, the defaults are shown"
-    )
-    parser.add_argument("--example", action="store_true", help="print a commented settings file with every default")
-    parser.add_argument("--game", metavar="GAME", help=f"of the example: {', '.join(registry.names())}")
-    args = parser.parse_args(argv)
-    if args.example:
-        if args.file is not None:
-            parser.error("--example takes no file")
-        print(example(of_game(args.game)), end="")
-        return 0
-    if args.game is not None:
-        parser.error("--game is of the --example: a settings file names its own")
-    settings = Settings() if args.file is None else load(Path(args.file))
-    print("ok")
-    if settings.web.chances and (missing := no_chances(settings)):
-        print(f"note: {missing}")
-    print(used(settings), end="")
-    return 0
 
 
 def _example(model: BaseModel, path: tuple[str, ...]) -> Iterator[str]:

@@ -17,23 +17,15 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from pi_controller.arguments import Parser
+from pi_controller.cli.arguments import Parser
 from pi_controller.errors import UsageError
-from pi_controller.games import registry
-from pi_controller.games.options import from_text
 from pi_controller.games.registry import DEFAULT
-from pi_controller.show.chances_bar import ChancesBar
-from pi_controller.show.i18n import chosen
-from pi_controller.sim.conditions import Conditions
-from pi_controller.sim.demo_lines import DemoLines
-from pi_controller.sim.plans import Mischief
-from pi_controller.sim.simulation import Simulation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pi_controller.show.chances_bar import ChancesBar
+    from pi_controller.sim.simulation import Simulation
     from pi_controller.table.view import View
 
 TICK_S = 0.016
@@ -41,9 +33,50 @@ TICK_S = 0.016
 SPEEDS = ("1", "8", "max")
 
 
+def parser() -> Parser:
+    """Return the parser."""
+    parser = Parser(
+        "demo",
+        "Play a game on a simulated mat, from sensor bytes to lights.",
+        "0 the game is over and its journal agrees with what really happened, 1 not so",
+    )
+    parser.add_argument("--game", metavar="G", default=DEFAULT, help=f"what is played (default: {DEFAULT})")
+    parser.add_argument("--set", metavar="OPTION=VALUE", action="append", default=[], help="an option of the game")
+    parser.add_argument(
+        "--seed", metavar="N", type=int, default=1, help="the same seed plays the same game (default: 1)"
+    )
+    parser.add_argument("--speed", choices=SPEEDS, help="times real time (default: 8 at a terminal, else max)")
+    parser.add_argument("--conditions", metavar="C", default="quiet", help="quiet or pow_wow: drums beside the mat")
+    parser.add_argument(
+        "--fouls", metavar="P", type=float, default=0.05, help="how often the hider errs (default: 0.05)"
+    )
+    parser.add_argument("--doubts", metavar="P", type=float, default=0.03, help="how often the judge is needed (0.03)")
+    parser.add_argument("--journal", metavar="FILE", help="keep the journal here (default: it goes with the demo)")
+    parser.add_argument("--no-web", action="store_true", help="no live page")
+    parser.add_argument("--port", metavar="N", type=int, default=0, help="the live page's port (default: a free one)")
+    parser.add_argument("--chances", action="store_true", help="show each side's chance of winning")
+    parser.add_argument("--odds", dest="chances", action="store_true", help=argparse.SUPPRESS)  # its former name
+    parser.add_argument(
+        "--language", metavar="L", default="en", help="a language's code, or its catalogue: FOLDER/dak.po (default: en)"
+    )
+    parser.add_argument("--json", action="store_true", help="print one line at the end: the final state and the truth")
+    return parser
+
+
 def main(argv: Sequence[str]) -> int:
     """Play a game; return 0 when it was played to its end and the journal agrees with what really happened."""
-    args = _arguments(argv)
+    args = parser().parse_args(argv)
+    if not 0 <= args.seed < 2**63:
+        raise UsageError(f"seed {args.seed} cannot be", "a seed is a whole number from 0")
+    from pi_controller.games import registry
+    from pi_controller.games.options import from_text
+    from pi_controller.show.chances_bar import ChancesBar
+    from pi_controller.show.i18n import chosen
+    from pi_controller.sim.conditions import Conditions
+    from pi_controller.sim.plans import Mischief
+    from pi_controller.sim.simulation import Simulation
+
+    args.language = chosen(args.language)
     game = registry.game(args.game, from_text(args.set))
     bar = ChancesBar(game) if args.chances else None
     with ExitStack() as stack:
@@ -70,40 +103,11 @@ def main(argv: Sequence[str]) -> int:
         return _end(simulation, args)
 
 
-def _arguments(argv: Sequence[str]) -> argparse.Namespace:
-    parser = Parser("demo", "Play a game on a simulated mat, from sensor bytes to lights.")
-    parser.add_argument("--game", metavar="G", default=DEFAULT, help=f"what is played (default: {DEFAULT})")
-    parser.add_argument("--set", metavar="OPTION=VALUE", action="append", default=[], help="an option of the game")
-    parser.add_argument(
-        "--seed", metavar="N", type=int, default=1, help="the same seed plays the same game (default: 1)"
-    )
-    parser.add_argument("--speed", choices=SPEEDS, help="times real time (default: 8 at a terminal, else max)")
-    parser.add_argument("--conditions", metavar="C", default="quiet", help="quiet or pow_wow: drums beside the mat")
-    parser.add_argument(
-        "--fouls", metavar="P", type=float, default=0.05, help="how often the hider errs (default: 0.05)"
-    )
-    parser.add_argument("--doubts", metavar="P", type=float, default=0.03, help="how often the judge is needed (0.03)")
-    parser.add_argument("--journal", metavar="FILE", help="keep the journal here (default: it goes with the demo)")
-    parser.add_argument("--no-web", action="store_true", help="no live page")
-    parser.add_argument("--port", metavar="N", type=int, default=0, help="the live page's port (default: a free one)")
-    parser.add_argument("--chances", action="store_true", help="show each side's chance of winning")
-    parser.add_argument("--odds", dest="chances", action="store_true", help=argparse.SUPPRESS)  # its former name
-    parser.add_argument(
-        "--language", metavar="L", default="en", help="a language's code, or its catalogue: FOLDER/dak.po (default: en)"
-    )
-    parser.add_argument("--json", action="store_true", help="print one line at the end: the final state and the truth")
-    args = parser.parse_args(argv)
-    if not 0 <= args.seed < 2**63:
-        raise UsageError(f"seed {args.seed} cannot be", "a seed is a whole number from 0")
-    args.language = chosen(args.language)
-    return args
-
-
 def _web(args: argparse.Namespace, stack: ExitStack, bar: ChancesBar | None) -> Callable[[View], None] | None:
     if args.no_web:
         return None
-    from pi_controller.web.feed import Feed  # noqa: PLC0415 - not needed with --no-web
-    from pi_controller.web.server import WebServer  # noqa: PLC0415
+    from pi_controller.web.feed import Feed
+    from pi_controller.web.server import WebServer
 
     feed = Feed(bar.of if bar else None)
     server = WebServer(feed, port=args.port, language=args.language)
@@ -116,6 +120,8 @@ def _web(args: argparse.Namespace, stack: ExitStack, bar: ChancesBar | None) -> 
 
 def _hurry(simulation: Simulation, *, quiet: bool) -> None:
     """Play as fast as the machine can, a line a hide or a throw."""
+    from pi_controller.sim.demo_lines import DemoLines
+
     lines = DemoLines()
     while not simulation.over:
         line = lines.of(simulation.tick())
@@ -125,9 +131,10 @@ def _hurry(simulation: Simulation, *, quiet: bool) -> None:
 
 def _watch(simulation: Simulation, speed: float, bar: ChancesBar | None, language: str, *, quiet: bool) -> None:
     """Play at `speed` times real time, with the strips in the terminal."""
-    from rich.live import Live  # noqa: PLC0415
+    from rich.live import Live
 
-    from pi_controller.show.terminal import render  # noqa: PLC0415
+    from pi_controller.show.terminal import render
+    from pi_controller.sim.demo_lines import DemoLines
 
     begun, t0 = time.monotonic(), simulation.t
     with ExitStack() as stack:
@@ -150,6 +157,8 @@ def _watch(simulation: Simulation, speed: float, bar: ChancesBar | None, languag
 
 
 def _end(simulation: Simulation, args: argparse.Namespace) -> int:
+    import msgspec
+
     wrong = simulation.disagreements()
     view = simulation.view
     if args.json:
@@ -164,7 +173,7 @@ def _end(simulation: Simulation, args: argparse.Namespace) -> int:
         }
         print(json.dumps(final, separators=(",", ":")))
     else:
-        from pi_controller.show.terminal import render_text  # noqa: PLC0415
+        from pi_controller.show.terminal import render_text
 
         print(render_text(view, language=args.language))
         played = f"{view.hide} hides in " if view.hide else ""

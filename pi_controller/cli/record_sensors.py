@@ -8,40 +8,46 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pi_controller import __version__
-from pi_controller.arguments import Parser
-from pi_controller.drivers.serial_port import SerialPort, find_port
+from pi_controller.cli.arguments import Parser, add_settings, load_settings, settings_path
 from pi_controller.errors import UsageError
-from pi_controller.link.pins import pins_source
-from pi_controller.recording.bench import CONTACT, Bench
-from pi_controller.recording.chunks import ChunkFile
-from pi_controller.recording.model import Header, settings_as_json
-from pi_controller.table.settings import Settings, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pi_controller.drivers.ports import Buttons
     from pi_controller.link.source import Source
+    from pi_controller.recording.bench import Bench
 
 IDLE_S = 0.01
 CONTACT_SETTLES_S = 0.05
 """A contact that opens and closes again within this is still the same touch."""
 
 
-def main(argv: Sequence[str]) -> int:
-    """Record until Ctrl-C or for `--seconds`; return 0. Raises `UsageError` where the file cannot be written."""
+def parser() -> Parser:
+    """Return the parser."""
     parser = Parser("record-sensors", "Keep every reading of the mat in one file, without a game. Ctrl-C ends it.")
     parser.add_argument("file", metavar="FILE", help="the recording; must not be there yet")
-    parser.add_argument("--settings", metavar="FILE", help="the table's settings: its board and its strikes")
+    add_settings(parser, "the table's settings: its board and its strikes")
     parser.add_argument("--contact", metavar="PIN", type=int, help="the stick's contact is wired to this pin (BCM)")
     parser.add_argument("--seconds", metavar="S", type=float, help="end after this long")
-    args = parser.parse_args(argv)
+    return parser
+
+
+def main(argv: Sequence[str]) -> int:
+    """Record until Ctrl-C or for `--seconds`; return 0. Raises `UsageError` where the file cannot be written."""
+    args = parser().parse_args(argv)
     if args.contact is not None and not 2 <= args.contact <= 27:
         raise UsageError(f"there is no pin {args.contact} for a contact", "name a free BCM pin from 2 to 27")
     if args.seconds is not None and not args.seconds > 0:
         raise UsageError("nothing can be recorded in no time", "--seconds takes a number above 0")
-    settings = load(Path(args.settings)) if args.settings else Settings()
+    from pi_controller import __version__
+    from pi_controller.drivers.serial_port import SerialPort, find_port
+    from pi_controller.link.pins import pins_source
+    from pi_controller.recording.bench import Bench
+    from pi_controller.recording.chunks import ChunkFile
+    from pi_controller.recording.model import Header, settings_as_json
+
+    settings = load_settings(settings_path(args))
     if settings.board.port == "none":
         raise UsageError("these settings are for a table without a board", 'set [board] port = "auto"')
     ahead = time.time() - time.monotonic()
@@ -76,7 +82,8 @@ def main(argv: Sequence[str]) -> int:
 def _contact(pin: int | None, clock: Callable[[], float]) -> Buttons | None:
     if pin is None:
         return None
-    from pi_controller.drivers.buttons import GpioButtons  # noqa: PLC0415 - only a Pi has pins
+    from pi_controller.drivers.buttons import GpioButtons  # only a Pi has pins
+    from pi_controller.recording.bench import CONTACT
 
     # a stick touches for a few milliseconds only: every closing counts
     return GpioButtons({CONTACT: pin}, clock, CONTACT_SETTLES_S, min_press_s=0.0)

@@ -8,19 +8,23 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pi_controller.arguments import Parser
+from pi_controller.cli.arguments import Parser
 from pi_controller.errors import UsageError
-from pi_controller.setup import manifest, service
 from pi_controller.setup.place import NAME, Place, place
-from pi_controller.setup.plan import Plan, not_yet, obstacles, plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pi_controller.setup.plan import Plan
 
-def main(argv: Sequence[str]) -> int:
-    """Set up, take back, or tell; returns 0 when all of it is done, 1 when the service does not run."""
-    parser = Parser("setup", "Install the table's service on this machine: shows everything first, then asks.")
+
+def parser() -> Parser:
+    """Return the parser."""
+    parser = Parser(
+        "setup",
+        "Install the table's service on this machine: shows everything first, then asks.",
+        "0 all of it is done, 1 the service does not run, or the answer was no",
+    )
     parser.add_argument("--user", action="store_true", help="a service of this user's own; needs no root")
     parser.add_argument("--config-txt", action="store_true", help="also add the lines that the Pi's config.txt needs")
     parser.add_argument("--root", metavar="DIR", help="write below DIR, an image; nothing is started")
@@ -29,7 +33,12 @@ def main(argv: Sequence[str]) -> int:
     what.add_argument("--undo", action="store_true", help="take back exactly what was written")
     what.add_argument("--status", action="store_true", help="tell what was written and how the service is")
     parser.add_argument("--yes", action="store_true", help="do not ask")
-    args = parser.parse_args(argv)
+    return parser
+
+
+def main(argv: Sequence[str]) -> int:
+    """Set up, take back, or tell; returns 0 when all of it is done, 1 when the service does not run."""
+    args = parser().parse_args(argv)
     root = _root(args.root)
     here = place(system=not args.user, root=root)
     if args.status:
@@ -38,6 +47,8 @@ def main(argv: Sequence[str]) -> int:
         raise UsageError("setup: a service of the machine needs root", "use sudo, or --user for one of your own")
     if args.undo:
         return _undo(here, yes=args.yes)
+    from pi_controller.setup.plan import plan
+
     return _set_up(plan(here, config_txt=args.config_txt), dry=args.dry_run, yes=args.yes)
 
 
@@ -50,6 +61,9 @@ def _root(wanted: str | None) -> Path | None:
 
 
 def _set_up(made: Plan, *, dry: bool, yes: bool) -> int:
+    from pi_controller.setup import manifest, service
+    from pi_controller.setup.plan import not_yet, obstacles
+
     print(f"This is {f'a {made.model}' if made.model else 'no Raspberry Pi'}.")
     if stopped := obstacles(made):
         raise UsageError(f"setup: the service could not start: {stopped[0]}", "; ".join(stopped[1:]))
@@ -79,6 +93,8 @@ def _set_up(made: Plan, *, dry: bool, yes: bool) -> int:
 
 
 def _run(commands: Sequence[Sequence[str]], here: Place, *, started: bool) -> int:
+    from pi_controller.setup import service
+
     for command in commands:
         if wrong := service.run(command):
             print(f"failed: {shlex.join(command)}: {wrong}")
@@ -96,6 +112,8 @@ def _run(commands: Sequence[Sequence[str]], here: Place, *, started: bool) -> in
 
 
 def _undo(here: Place, *, yes: bool) -> int:
+    from pi_controller.setup import manifest, service
+
     told = manifest.undo(here, dry=True)
     if not told:
         print("Nothing was written by setup, so there is nothing to take back.")
@@ -117,6 +135,9 @@ def _undo(here: Place, *, yes: bool) -> int:
 
 
 def _status(here: Place) -> int:
+    from pi_controller.setup import manifest, service
+    from pi_controller.setup.plan import plan
+
     entries = manifest.load(here).written
     if not entries:
         print("Nothing was set up here.")

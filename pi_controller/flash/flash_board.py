@@ -1,4 +1,4 @@
-"""`moccasin-mat flash`: put this program's firmware on the mat board, or tell whether it is there."""
+"""Put this program's firmware on the mat board, or tell whether it is there."""
 
 from __future__ import annotations
 
@@ -6,51 +6,29 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.padding import Padding
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.prompt import Confirm
 from rich.table import Table
 from rich.text import Text
 
-from pi_controller.arguments import Parser
-from pi_controller.drivers.serial_port import BY_ID
-from pi_controller.errors import PortError, UsageError
-from pi_controller.flash import firmware as firmwares
-from pi_controller.flash import locate, remote
+from pi_controller.errors import PortError
 from pi_controller.flash.firmware import FlashError
 from pi_controller.flash.on_board import FAULT
 from pi_controller.flash.plan import plan, suited
-from pi_controller.flash.work import Work
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Literal
+
+    from rich.console import Console
 
     from pi_controller.flash.firmware import Firmware
     from pi_controller.flash.on_board import Found, Who
     from pi_controller.flash.plan import Plan
     from pi_controller.flash.probe import Answer
+    from pi_controller.flash.work import Work
 
     Mode = Literal["write", "check", "dry-run"]
-
-
-def main(argv: Sequence[str]) -> int:
-    """Flash; return 0 when the board has the firmware, 1 when --check finds that it has not."""
-    parser = Parser("flash", "Copy the firmware to the mat board, which must run MicroPython 1.23 or newer.")
-    parser.add_argument("--port", default="auto", help='the board\'s port; "auto", the default, takes the only board')
-    only = parser.add_mutually_exclusive_group()
-    only.add_argument("--check", action="store_true", help="only compare: exit status 0 when it is there, else 1")
-    only.add_argument("--dry-run", action="store_true", help="only show what would be done")
-    parser.add_argument("--force", action="store_true", help="overwrite another program on the board without asking")
-    args = parser.parse_args(argv)
-    if args.port != "auto" and not args.port.startswith("/"):
-        raise UsageError(f"flash: {args.port!r} is no port", "'moccasin-mat ports' lists them")
-    remote.check()
-    firmware = firmwares.ours()
-    work = Work(locate.find(args.port, BY_ID))
-    mode: Mode = "check" if args.check else "dry-run" if args.dry_run else "write"
-    return flash(work, firmware, Console(highlight=False), mode, force=args.force)
 
 
 def flash(work: Work, firmware: Firmware, console: Console, mode: Mode = "write", *, force: bool = False) -> int:

@@ -1,4 +1,4 @@
-"""`moccasin-mat doctor`: a few seconds of looking at everything, then one line for each part.
+"""A few seconds of looking at everything, then one line for each part.
 
 This is the edge where clocks are read and time is waited for.
 """
@@ -7,30 +7,25 @@ from __future__ import annotations
 
 import re
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
 
-from pi_controller.arguments import Parser
+from pi_controller.assembly import board
 from pi_controller.calibration import profile as profiles
 from pi_controller.calibration.secret import hide_open
 from pi_controller.doctor import link, machine, own_pins, pins, service
-from pi_controller.doctor.bundle import write
 from pi_controller.doctor.report import Line, Report
 from pi_controller.doctor.sensor_checks import LISTEN_S, Ears
 from pi_controller.errors import MatError, SettingsError
 from pi_controller.link.connection import BoardConnection
 from pi_controller.link.pins import STARTS_S, PinsSource
-from pi_controller.run import board
-from pi_controller.sim.faulty import KINDS, parse
 from pi_controller.sim.listening import SimListening
 from pi_controller.table.settings import Settings, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from pi_controller.link.source import Source
     from pi_controller.sim.faulty import Fault
@@ -42,55 +37,24 @@ SIM_SEED = 1
 SETTINGS = "Settings"
 
 
-def main(argv: Sequence[str]) -> int:
-    """Look, tell, and return 0 when nothing fails, else 1."""
-    parser = Parser("doctor", "Look at every sensor, the link, the pins and the disk. Take the bead off the mat first.")
-    parser.add_argument("--settings", metavar="FILE", help="the table's settings (default: those of check-settings)")
-    parser.add_argument("--json", action="store_true", help="print the report as one JSON object")
-    parser.add_argument("--bundle", metavar="FILE.zip", help="also write what helps to find a fault, without any names")
-    parser.add_argument(
-        "--sim",
-        nargs="?",
-        const="",
-        metavar="FAULT",
-        help=f"look at a simulated mat, with a FAULT if one is named: {', '.join(KINDS)}; '=N' says which part",
-    )
-    args = parser.parse_args(argv)
-    faults = [parse(args.sim)] if args.sim else []
-    settings, lines = _settings(Path(args.settings) if args.settings else None)
-    bar = Console(stderr=True)
-    with Progress(
-        TextColumn("listening to the mat"),
-        BarColumn(),
-        console=bar,
-        transient=True,
-        disable=args.json or not bar.is_terminal,
-    ) as progress:
-        task = progress.add_task("", total=1.0)
+def examine(path: Path | None, sim: Sequence[Fault] | None, heard: Callable[[float], None]) -> tuple[Report, Settings]:
+    """Return what is found of the table whose settings are at `path` (None: the defaults), and those settings.
 
-        def heard(share: float) -> None:
-            progress.update(task, completed=share)
+    `sim` has the faults of a simulated mat that is looked at instead of the table's own; `heard` is called with the
+    share of the listening that is over.
+    """
+    settings, lines = _settings(path)
+    for mat, (prefix, own) in enumerate(mats := _mats(settings)):
 
-        for mat, (prefix, own) in enumerate(mats := _mats(settings)):
+        def share(part: float, mat: int = mat, mats: int = len(mats)) -> None:
+            heard((mat + part) / mats)
 
-            def share(part: float, mat: int = mat, mats: int = len(mats)) -> None:
-                heard((mat + part) / mats)
-
-            found = _mat(own, share) if args.sim is None else simulated(own, faults * (not mat), share, SIM_SEED + mat)
-            lines += [replace(line, name=prefix + line.name) for line in found]
+        found = _mat(own, share) if sim is None else simulated(own, [] if mat else sim, share, SIM_SEED + mat)
+        lines += [replace(line, name=prefix + line.name) for line in found]
     lines += [*pins.buttons(settings), *pins.strips(settings)]
     lines += [*machine.disk(settings.table.journal), *machine.lines(settings)]
     lines += service.lines()
-    report = Report(tuple(lines), machine.versions(), args.sim is not None)
-    if args.json:
-        print(report.json().decode())
-    else:
-        report.show(Console(highlight=False))
-    if args.bundle:
-        write(Path(args.bundle), report, settings)
-        if not args.json:
-            print(f"to send to whoever helps: {args.bundle}")
-    return 0 if report.ok else 1
+    return Report(tuple(lines), machine.versions(), sim is not None), settings
 
 
 def simulated(

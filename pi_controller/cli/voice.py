@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import statistics
 import time
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pi_controller.arguments import Parser
-from pi_controller.drivers.sound import AplaySound
+from pi_controller.cli.arguments import Parser, add_settings, load_settings, settings_path
 from pi_controller.errors import UsageError
-from pi_controller.games.registry import game
-from pi_controller.show.words import word
-from pi_controller.table.settings import Settings, load
-from pi_controller.voice import recordings
-from pi_controller.voice.announcements import speakable
-from pi_controller.voice.speech import speak
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,15 +16,27 @@ if TYPE_CHECKING:
     from pi_controller.table.settings_voice import VoiceSection
 
 
-def main(argv: Sequence[str]) -> int:
-    """Tell it; return 1 where a recording cannot be played or should be made anew. Raises `MatError`."""
-    parser = Parser("voice", "Tell which words of a game have a recording and how good it is, or play one.")
-    parser.add_argument("--settings", metavar="FILE", help="the table's settings: [voice] and the game")
+def parser() -> Parser:
+    """Return the parser."""
+    parser = Parser(
+        "voice",
+        "Tell which words of a game have a recording and how good it is, or play one.",
+        "0 all is well, 1 a recording cannot be played or should be made anew",
+    )
+    add_settings(parser, "the table's settings: [voice] and the game")
     parser.add_argument("--folder", metavar="FOLDER", help="the recordings (default: [voice] folder)")
     parser.add_argument("--game", metavar="G", help="the game (default: that of the settings)")
     parser.add_argument("--play", metavar="WORD", help="play one word as a table would")
-    args = parser.parse_args(argv)
-    settings = load(Path(args.settings)) if args.settings else Settings()
+    return parser
+
+
+def main(argv: Sequence[str]) -> int:
+    """Tell it; return 1 where a recording cannot be played or should be made anew. Raises `MatError`."""
+    args = parser().parse_args(argv)
+    from pi_controller.games.registry import game
+    from pi_controller.voice import recordings
+
+    settings = load_settings(settings_path(args))
     played = game(args.game or settings.game.name).name
     where = args.folder or settings.voice.folder
     folder = Path(where).expanduser() if where else None
@@ -45,6 +48,11 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _print_recordings(wanted: VoiceSection, folder: Path | None, played: str) -> int:
+    import statistics
+
+    from pi_controller.voice import recordings
+    from pi_controller.voice.announcements import speakable
+
     words = recordings.words_of(played)
     if not words:
         print(f"No words are called at a table of {played}.")
@@ -83,6 +91,8 @@ def _print_recordings(wanted: VoiceSection, folder: Path | None, played: str) ->
 
 def _strangers(folder: Path | None, played: str) -> list[str]:
     """Return the files beside the recordings that no word will ever find: most likely misspelt."""
+    from pi_controller.voice import recordings
+
     inside = folder / played if folder else None
     if inside is None or not inside.is_dir():
         return []
@@ -97,6 +107,14 @@ def _strangers(folder: Path | None, played: str) -> list[str]:
 
 
 def _play(wanted: VoiceSection, folder: Path | None, played: str, call: str) -> int:
+    from datetime import datetime
+
+    from pi_controller.drivers.sound import AplaySound
+    from pi_controller.show.words import word
+    from pi_controller.voice import recordings
+    from pi_controller.voice.announcements import speakable
+    from pi_controller.voice.speech import speak
+
     if call not in recordings.words_of(played):
         raise UsageError(f"{call!r} is no word of {played}", f"the words are: {', '.join(recordings.words_of(played))}")
     path = recordings.find(folder, played, call) if folder else None

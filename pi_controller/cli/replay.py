@@ -7,12 +7,15 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pi_controller.recording.chunks import Recording, is_recording
+from pi_controller.cli.arguments import Parser
+from pi_controller.errors import UsageError
+from pi_controller.games import registry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pi_controller.mat.strikes import StrikeSettings
+    from pi_controller.recording.chunks import Recording
     from pi_controller.recording.model import Entry
     from pi_controller.recording.replaying import Feeling, Records
 
@@ -20,32 +23,56 @@ _NAMES = {"HandIn": "hands in", "HandOut": "hands out", "Beads": "looks for bead
           "Blind": "gaps", "Button": "presses", "Link": "ups and downs of the link"}  # fmt: skip
 
 
+def parser() -> Parser:
+    """Return the parser."""
+    parser = Parser(
+        "replay",
+        "Show a game hide by hide, from a journal or a written record, or feel a sensor recording again, bit for bit, "
+        "and judge it again. The file is only read.",
+        "0 done; 1 a recording is not felt, or not judged, as it was at the table, though its own settings were taken",
+    )
+    parser.add_argument("file", metavar="FILE", help="a journal, a record, a score sheet's actions, a sensor recording")
+    parser.add_argument("--json", action="store_true", help="each record or mat event as a line of JSON, then the end")
+    game = parser.add_argument_group("of a game")
+    game.add_argument("--to", metavar="N", type=int, help="stop after record N, the number at the left")
+    game.add_argument("--game", metavar="GAME", help=f"of a score sheet: {', '.join(registry.names())}")
+    game.add_argument("--set", metavar="OPTION=VALUE", action="append", default=[], help="of a score sheet")
+    recording = parser.add_argument_group("of a sensor recording")
+    recording.add_argument("--sensors", action="store_true", help="the file is a sensor recording")
+    recording.add_argument("--settings", metavar="FILE", help="say what these strike settings would change")
+    recording.add_argument("--journal", metavar="FILE", help="the table's journal: judge again, with the judge's word")
+    return parser
+
+
 def main(argv: Sequence[str]) -> int:
     """Tell a game, or feel a recording again; return the exit status.
 
     1: the recording is not felt, or not judged, as it was at the table, though its own settings were taken.
     """
-    if "--sensors" not in argv and not any(is_recording(arg) for arg in argv if not arg.startswith("-")):
-        from pi_controller.show.sheet_phrases import played  # noqa: PLC0415 - a journal needs no detectors
-        from pi_controller.table import replay  # noqa: PLC0415
+    reads = parser()
+    args = reads.parse_args(argv)
+    from pi_controller.recording.chunks import is_recording
 
-        return replay.main(argv, played)
-    from pi_controller.arguments import Parser  # noqa: PLC0415
+    if args.sensors or is_recording(args.file):
+        if args.to is not None or args.game or args.set:
+            reads.error("--to, --game and --set are not for a sensor recording")
+        return _feel_again(args.file, args.settings, args.journal, json=args.json)
+    if args.settings or args.journal:
+        reads.error("--settings and --journal are for a sensor recording")
+    if args.to is not None and args.to < 1:
+        raise UsageError("there is no record before the first", "--to takes a number from 1")
+    from pi_controller.games.options import from_text
+    from pi_controller.show.sheet_phrases import played
+    from pi_controller.table.replay import replay
 
-    parser = Parser("replay", "Feel a sensor recording again, bit for bit, and judge it again. It is only read.")
-    parser.add_argument("file", metavar="FILE", help="a sensor recording")
-    parser.add_argument("--sensors", action="store_true", help="the file is a sensor recording")
-    parser.add_argument("--settings", metavar="FILE", help="say what these strike settings would change")
-    parser.add_argument("--journal", metavar="FILE", help="the table's journal: judge again, with the judge's word")
-    parser.add_argument("--json", action="store_true", help="each mat event as a line of JSON, then the summary")
-    args = parser.parse_args(argv)
-    return _replay(args.file, args.settings, args.journal, json=args.json)
+    return replay(args.file, args.to, args.game or registry.DEFAULT, from_text(args.set), played, json=args.json)
 
 
-def _replay(path: str, settings: str | None, journal: str | None, *, json: bool) -> int:
-    from pi_controller.recording.replaying import felt  # noqa: PLC0415
-    from pi_controller.table.journal import Journal  # noqa: PLC0415
-    from pi_controller.table.settings import load  # noqa: PLC0415
+def _feel_again(path: str, settings: str | None, journal: str | None, *, json: bool) -> int:
+    from pi_controller.recording.chunks import Recording
+    from pi_controller.recording.replaying import felt
+    from pi_controller.table.journal import Journal
+    from pi_controller.table.settings import load
 
     strikes = load(Path(settings)).strikes.detector() if settings else None
     records: Records | None = None
@@ -65,7 +92,7 @@ def _replay(path: str, settings: str | None, journal: str | None, *, json: bool)
 
 
 def _summary(recording: Recording, entries: list[Entry], feeling: Feeling) -> dict[str, Any]:
-    from pi_controller.link.messages import Field, Piezo, Touch  # noqa: PLC0415
+    from pi_controller.link.messages import Field, Piezo, Touch
 
     header = recording.header
     kinds = Counter(type(event).__name__ for event in feeling.events)
@@ -91,10 +118,10 @@ def _judged(
     recording: Recording, entries: list[Entry], records: Records | None, strikes: StrikeSettings | None
 ) -> dict[str, Any]:
     """What the referee concludes; with a journal, how that compares."""
-    import msgspec  # noqa: PLC0415
+    import msgspec
 
-    from pi_controller.recording.compare import first_otherwise  # noqa: PLC0415
-    from pi_controller.recording.replaying import judged  # noqa: PLC0415
+    from pi_controller.recording.compare import first_otherwise
+    from pi_controller.recording.replaying import judged
 
     header = recording.header
     if not header.game or (header.seq and records is None):
@@ -115,7 +142,7 @@ def _judged(
 def _differences(
     before: Feeling, now: Feeling, entries: list[Entry], records: Records, t: float
 ) -> list[dict[str, Any]]:
-    from pi_controller.recording.compare import (  # noqa: PLC0415
+    from pi_controller.recording.compare import (
         due,
         hide_at,
         stretches_due,
@@ -135,7 +162,7 @@ def _differences(
 
 
 def _as_json(feeling: Feeling, summary: dict[str, Any]) -> None:
-    import msgspec  # noqa: PLC0415
+    import msgspec
 
     for event in feeling.events:
         sys.stdout.write(msgspec.json.encode(event).decode() + "\n")

@@ -6,22 +6,16 @@ Whoever has this shell has the table anyway; it needs no PIN. What it prints is 
 from __future__ import annotations
 
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pi_controller.arguments import Parser
+from pi_controller.cli.arguments import Parser, add_settings, load_settings, settings_path
 from pi_controller.errors import UsageError
-from pi_controller.table.settings import Settings, load
-from pi_controller.web.judging import HEAD, new_head, people_of
-from pi_controller.web.signing.pins import Pins, new_pin
-from pi_controller.web.signing.roles import ROLES
-from pi_controller.web.signing.sessions import Sessions
-from pi_controller.web.signing.users import UserError, Users
+from pi_controller.web.signing.roles import HEAD, ROLES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_controller.web.signing.users import User
+    from pi_controller.web.signing.users import User, Users
 
 _DOES = {
     "list": "who may sign in",
@@ -33,16 +27,24 @@ _DOES = {
 }
 
 
-def main(argv: Sequence[str]) -> int:
-    """Do one thing to the people of a table; return 0. Raises `UsageError`, `SettingsError` or `PeopleError`."""
+def parser() -> Parser:
+    """Return the parser."""
     told = "; ".join(f"{word}: {what}" for word, what in _DOES.items())
     parser = Parser("judges", f"Say who may sign in at the judge's console. {told}.")
-    parser.add_argument("--settings", metavar="FILE", help="the table's settings: the people are beside its journal")
-    parser.add_argument("does", choices=_DOES, help="what to do")
+    add_settings(parser, "the table's settings: the people are beside its journal")
+    parser.add_argument("does", choices=list(_DOES), help="what to do")
     parser.add_argument("name", nargs="?", metavar="NAME", help=f"whom (new-head: {HEAD!r} if not said)")
     parser.add_argument("role", nargs="?", metavar="ROLE", help=" or ".join(ROLES))
-    args = parser.parse_args(argv)
-    settings = load(Path(args.settings)) if args.settings else Settings()
+    return parser
+
+
+def main(argv: Sequence[str]) -> int:
+    """Do one thing to the people of a table; return 0. Raises `UsageError`, `SettingsError` or `UserError`."""
+    args = parser().parse_args(argv)
+    from pi_controller.web.judging import people_of
+    from pi_controller.web.signing.users import Users
+
+    settings = load_settings(settings_path(args))
     with closing(Users(people_of(settings))) as people:
         for line in _done(people, args.does, args.name, args.role):
             print(line)
@@ -52,6 +54,10 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _done(people: Users, does: str, name: str | None, role: str | None) -> list[str]:
+    from pi_controller.web.judging import new_head
+    from pi_controller.web.signing.pins import Pins, new_pin
+    from pi_controller.web.signing.sessions import Sessions
+
     if does == "list":
         return [f"{one.name}: {one.role}" for one in people.everybody()] or ["nobody"]
     if does == "new-head":
@@ -74,6 +80,8 @@ def _done(people: Users, does: str, name: str | None, role: str | None) -> list[
 
 
 def _named(people: Users, name: str) -> User:
+    from pi_controller.web.signing.users import UserError
+
     found = people.named(name)
     if found is None:
         raise UserError(f"nobody is called {name}", "'moccasin-mat judges list' names everybody")

@@ -6,25 +6,31 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pi_controller.arguments import Parser
+from pi_controller.cli.arguments import Parser
 from pi_controller.errors import UsageError
-from pi_controller.show.hit_plot import hit_svg, hit_text
-from pi_controller.table.review import ReviewError, beside, strokes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def main(argv: Sequence[str]) -> int:
-    """Draw the hits; return 0. Raises `ReviewError` where none are kept."""
+def parser() -> Parser:
+    """Return the parser."""
     parser = Parser("review", "Draw what the pads felt 200 ms around each hit, and what was concluded.")
     parser.add_argument("journal", metavar="JOURNAL", help="the table's journal; the hits are kept beside it")
     parser.add_argument("--hide", metavar="N", type=int, help="only this hide (default: the last one with a hit)")
     parser.add_argument("--all", action="store_true", help="every hit that is kept")
     parser.add_argument("--svg", metavar="FILE", help="write a picture; of several hits FILE-1.svg, FILE-2.svg ...")
-    args = parser.parse_args(argv)
+    return parser
+
+
+def main(argv: Sequence[str]) -> int:
+    """Draw the hits; return 0. Raises `ReviewError` where none are kept."""
+    args = parser().parse_args(argv)
     if args.hide is not None and args.all:
         raise UsageError("--hide names one hide and --all asks for every one", "give one of the two")
+    from pi_controller.show.hit_plot import hit_svg, hit_text
+    from pi_controller.table.review import ReviewError, beside, strokes
+
     found = strokes(beside(args.journal), args.hide)
     if found and args.hide is None and not args.all:
         found = [stroke for stroke in found if stroke.hide == found[-1].hide]

@@ -5,25 +5,35 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import polib
-
-from pi_controller.arguments import Parser
-from pi_controller.languages import SUFFIX
-from pi_controller.show.catalogue_file import AUTHORITY, read
-from pi_controller.show.extract import TEMPLATE
-from pi_controller.show.i18n import LOCALES
+from pi_controller.cli.arguments import Parser
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def main(argv: Sequence[str]) -> int:
-    """List the languages, or look at the catalogue given; return 1 where a sentence in it cannot be used."""
-    parser = Parser("languages", "List the languages and how far each is filled, or look at one catalogue.")
+def parser() -> Parser:
+    """Return the parser."""
+    parser = Parser(
+        "languages",
+        "List the languages and how far each is filled, or look at one catalogue.",
+        "0 all is well, 1 a sentence cannot be used",
+    )
     parser.add_argument("file", nargs="?", metavar="FILE", help="a catalogue, named by its language: dak.po")
     parser.add_argument("--missing", action="store_true", help="list the sentences that are not filled")
     parser.add_argument("--template", action="store_true", help="print the empty list of all sentences, to be filled")
-    args = parser.parse_args(argv)
+    return parser
+
+
+def main(argv: Sequence[str]) -> int:
+    """List the languages, or look at the catalogue given; return 1 where a sentence in it cannot be used."""
+    args = parser().parse_args(argv)
+    import polib
+
+    from pi_controller.languages import SUFFIX
+    from pi_controller.show.catalogue_file import read
+    from pi_controller.show.extract import TEMPLATE
+    from pi_controller.show.i18n import LOCALES
+
     if args.template:
         print(TEMPLATE.read_text("utf-8"), end="")
         return 0
@@ -44,5 +54,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _whose(header: dict[str, str]) -> str:
+    from pi_controller.show.catalogue_file import AUTHORITY
+
     said = header.get(AUTHORITY, "").strip()
     return f"by the word of {said}" if said else f"by nobody's word yet ({AUTHORITY} in the header is empty)"

@@ -1,0 +1,253 @@
+"""The one place where settings become a table: its mats, lights and buttons, its pages, its voice, who looks on.
+
+Nothing here reads a clock or waits; `run` does both. Who looks at a mat without a game takes its board from here too.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pi_controller.calibration.profile import load as read_profile
+from pi_controller.daemon import Daemon
+from pi_controller.drivers.serial_port import SerialPort, find_port
+from pi_controller.drivers.strips import MemoryStrip, NeoPixelStrip
+from pi_controller.errors import MatError
+from pi_controller.games.registry import game
+from pi_controller.link.board_strip import BoardStrip
+from pi_controller.link.connection import BoardConnection
+from pi_controller.link.pins import pins_source
+from pi_controller.link.source import listening
+from pi_controller.mats import mat_sensors_for
+from pi_controller.pinmap import pinmap
+from pi_controller.recording.watching import observers
+from pi_controller.referee.referees import referee_for
+from pi_controller.show.i18n import chosen
+from pi_controller.table.backup import Backup
+from pi_controller.table.journal import Journal
+from pi_controller.table.table import Table, bound_to, journalled_game
+from pi_controller.voice.at_table import heard
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import ExitStack
+
+    from pi_controller.calibration.profile import Profile
+    from pi_controller.drivers.ports import Buttons, Port, Strip
+    from pi_controller.games.base import Game
+    from pi_controller.link.source import Source
+    from pi_controller.mat.sensors import MatSensors
+    from pi_controller.show.chances_bar import ChancesBar
+    from pi_controller.table.command_queue import CommandQueue
+    from pi_controller.table.settings import Settings
+    from pi_controller.table.view import View
+    from pi_controller.web.server import WebServer
+
+
+class Assembly(NamedTuple):
+    """A table that is ready to be stepped, and what its loop serves beside it."""
+
+    daemon: Daemon
+    bar: ChancesBar | None
+    """The chances of winning, where they are shown."""
+    command_queue: CommandQueue | None
+    """What judges command on their pages, where there are some."""
+
+
+def assemble(settings: Settings, folder: Path, clock: Callable[[], float], stack: ExitStack) -> Assembly:
+    """Return the table of `settings`, which are kept in `folder`; `stack` closes it. Raises `MatError`.
+
+    `clock` is the one that the table will be stepped by, s since 1970. Its pages are served, and where, is printed.
+    """
+    second = before_b(settings, folder)
+    settings, profile = profiled(settings, folder)
+    opened_at = clock()
+    table = open_table(settings, opened_at)
+    stack.callback(table.journal.close)
+    bar = chances_bar(settings, table.game)
+    publish, server, command_queue = _web(settings, table, bar, clock, stack)
+    if server is not None:
+        server.start()
+        stack.callback(server.stop)
+        print(f"live page: {server.url}", flush=True)
+        _invite(server)
+    publish = heard(settings.voice, table.view, publish, stack)
+    source, strip = lights(settings, board(settings, clock))
+    daemon = Daemon(
+        table,
+        mat_sensors(settings, profile),
+        source,
+        buttons(settings, clock),
+        strip,
+        publish,
+        second=second,
+    )
+    stack.callback(daemon.close)
+    daemon.observers += [*observers(settings, table, opened_at, stack), *backup(settings, stack)]
+    return Assembly(daemon, bar, command_queue)
+
+
+def in_language(settings: Settings) -> Settings:
+    """Return the settings with their language by its code, where they name its catalogue. Raises `SettingsError`."""
+    web = settings.web.model_copy(update={"language": chosen(settings.web.language)})
+    return settings.model_copy(update={"web": web})
+
+
+def open_table(settings: Settings, t: float) -> Table:
+    """Return the table of `settings` on its journal, fresh or resumed; raises `MatError`."""
+    journal = Journal(settings.table.journal, created=t)
+    try:
+        rules = journalled_game(journal, game(settings.game.name, settings.game.options))
+        bound = bound_to(journal, settings.table.name)
+        referee = referee_for(rules, settings.referee_settings(rules.settings), secrets.token_bytes, bound)
+        # players that a game names itself are in no team
+        teams = {"A": "A", "B": "B"} if "players" in rules.settings else {"A": settings.teams.a, "B": settings.teams.b}
+        return Table(journal, rules, teams, referee, t, settings.mat.seats)
+    except MatError:
+        journal.close()
+        raise
+
+
+def profiled(settings: Settings, folder: Path) -> tuple[Settings, Profile | None]:
+    """Return the profile that `settings` name, from `folder`, and the settings with its threshold of strikes.
+
+    A threshold that the settings themselves name stays. Raises `ProfileError`.
+    """
+    if not settings.board.profile:
+        return settings, None
+    profile, strikes = read_profile(folder, settings.board.profile), settings.strikes
+    fits = profile.strikes is not None and profile.strikes.sensor == strikes.sensor
+    if profile.strikes is None or not fits or "threshold_db" in strikes.model_fields_set:
+        return settings, profile
+    strikes = strikes.model_copy(update={"threshold_db": profile.strikes.threshold_db})
+    return settings.model_copy(update={"strikes": strikes}), profile
+
+
+def before_b(settings: Settings, folder: Path) -> tuple[MatSensors, Source | Callable[[], Port] | None] | None:
+    """Return the feel and the board of the mat before B, where each team has one. Raises `ProfileError`."""
+    if settings.mat.seats != "each":
+        return None
+    settings, profile = profiled(settings.before_b, folder)
+    return mat_sensors(settings, profile), board(settings)
+
+
+def mat_sensors(settings: Settings, profile: Profile | None = None) -> MatSensors:
+    """Return the feel of the mat as `settings` want it."""
+    return mat_sensors_for(settings.game.name, settings.strikes.detector(), profile)
+
+
+def backup(settings: Settings, stack: ExitStack) -> list[Backup]:
+    """Return who keeps a copy of the journal, where the settings name a folder for it; `stack` closes it."""
+    if not settings.backup.folder:
+        return []
+    keeper = Backup(settings.table.journal, Path(settings.backup.folder), settings.backup.every_s)
+    stack.callback(keeper.close)
+    return [keeper]
+
+
+def board(settings: Settings, clock: Callable[[], float] = time.monotonic) -> Source | Callable[[], Port] | None:
+    """Return what opens the board's port, the sensors on the Pi's own pins, or None for a table without either.
+
+    `clock` is the one that the source is stepped by.
+    """
+    wanted = settings.board
+    if wanted.port == "none":
+        return None
+    if wanted.port == "pins":
+        return pins_source(clock)
+    return lambda: SerialPort(find_port(wanted.port), wanted.write_timeout_s)
+
+
+def lights(
+    settings: Settings, source: Source | Callable[[], Port] | None
+) -> tuple[Source | Callable[[], Port] | None, Strip | None]:
+    """Return `source` and the light strip, which may hang on the board that the source listens to."""
+    if settings.strips.kind != "board":
+        return source, _strip(settings)
+    connection, wanted = listening(source), settings.strips
+    if not isinstance(connection, BoardConnection):
+        return connection, None
+    return connection, BoardStrip(pinmap().lights.count, connection.session, wanted.brightness, wanted.current_cap_ma)
+
+
+def _strip(settings: Settings) -> Strip | None:
+    count, wanted = pinmap().lights.count, settings.strips
+    if wanted.kind == "pi":
+        return NeoPixelStrip(count, wanted.pin, wanted.brightness, wanted.current_cap_ma)
+    return MemoryStrip(count, wanted.brightness, wanted.current_cap_ma) if wanted.kind == "memory" else None
+
+
+def buttons(settings: Settings, clock: Callable[[], float]) -> Buttons | None:
+    """Return the buttons on the pins that `settings` name, or None for none; presses are told by `clock`."""
+    if settings.buttons.kind == "none":
+        return None
+    from pi_controller.drivers.buttons import GpioButtons  # noqa: PLC0415 - only a Pi has pins
+
+    return GpioButtons(
+        {name: pin for name, pin in settings.buttons.pins if pin}, clock, settings.buttons.settle_ms / 1000
+    )
+
+
+def chances_bar(settings: Settings, rules: Game[Any]) -> ChancesBar | None:
+    """Return the chances of winning at `rules`, solved now; None where they are not wanted, or there are none."""
+    if not settings.web.chances:
+        return None
+    from pi_controller.games.chances import ChancesError  # noqa: PLC0415
+    from pi_controller.show.chances_bar import ChancesBar  # noqa: PLC0415 - it needs scipy's solver
+
+    try:
+        return ChancesBar(rules, settings.chances.first, settings.chances.second)
+    except ChancesError as error:  # the game is played all the same
+        print(f"no chance of winning is shown: {error.what}", flush=True)
+        return None
+
+
+def _web(
+    settings: Settings, table: Table, bar: ChancesBar | None, clock: Callable[[], float], stack: ExitStack
+) -> tuple[Callable[[View], None] | None, WebServer | None, CommandQueue | None]:
+    if not settings.web.enabled:
+        return None, None, None
+    from pi_controller.web.address import Pages, serves_others  # noqa: PLC0415 - a table without pages needs no server
+    from pi_controller.web.feed import Feed  # noqa: PLC0415
+    from pi_controller.web.server import WebServer  # noqa: PLC0415
+
+    web = settings.web
+    feed = Feed(bar.of if bar else None, clock=clock)
+    feed.publish(table.view)
+    command_queue, more = None, []
+    if web.judges:
+        from pi_controller.web.judging import judging, welcome  # noqa: PLC0415
+
+        judges = judging(settings, table, feed, clock)
+        stack.callback(judges.people.close)
+        command_queue, more = judges.command_queue, judges.routes
+        if said := welcome(judges, shows=sys.stdout.isatty()):
+            print(said, flush=True)
+    pages = Pages(web.address, web.event, settings.table.name, web.words, serves_others(web.host))
+    server = WebServer(
+        feed,
+        web.host,
+        web.port,
+        hosts=web.hosts,
+        proxy=web.proxy,
+        language=web.language,
+        more=more,
+        pages=pages,
+    )
+    return feed.publish, server, command_queue
+
+
+def _invite(server: WebServer) -> None:
+    """Say where phones find the page, in a terminal with a code to point a camera at."""
+    from pi_controller.web.address import addresses, blocks  # noqa: PLC0415 - a table without pages draws no codes
+
+    found = addresses(server.pages, server.port)
+    if found:
+        print("for phones: " + " or ".join(f"{one}/" for one in found), flush=True)
+    if found and sys.stdout.isatty():
+        from rich.console import Console  # noqa: PLC0415
+
+        Console().print(blocks(f"{found[0]}/"))

@@ -1,0 +1,64 @@
+"""What the verbs' parsers share: faults as two plain lines, exit statuses in the help, the settings file."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from pi_controller.errors import UsageError
+from pi_controller.setup.place import SYSTEM_SETTINGS
+
+if TYPE_CHECKING:
+    from pi_controller.table.settings import Settings
+
+INSTALLED = SYSTEM_SETTINGS
+"""The settings that are used where `--settings` names none, if they are there."""
+
+
+class Parser(argparse.ArgumentParser):
+    """`argparse` for one verb. Options must be spelled out; a fault is a `UsageError` instead of an exit.
+
+    `statuses` says what the verb's own exit statuses mean; `epilog`, written in lines, stands before them.
+    """
+
+    def __init__(self, verb: str, description: str, statuses: str = "0 done", epilog: str = "") -> None:
+        ends = f"Exit status: {statuses}; 2 called wrongly or not possible; 130 stopped by hand."
+        super().__init__(
+            prog=f"moccasin-mat {verb}",
+            description=description,
+            epilog=f"{epilog}\n\n{ends}" if epilog else ends,
+            formatter_class=argparse.RawDescriptionHelpFormatter if epilog else argparse.HelpFormatter,
+            allow_abbrev=False,
+        )
+
+    def error(self, message: str) -> NoReturn:
+        """Raise what is wrong, in one line."""
+        raise UsageError(
+            f"{self.prog.split()[-1]}: {' '.join(message.split())}", f"'{self.prog} --help' tells what it takes"
+        )
+
+
+def add_settings(parser: Parser, what: str) -> None:
+    """Give `parser` the option `--settings`; `what` says what is taken from them."""
+    parser.add_argument("--settings", metavar="FILE", help=f"{what} (default: {INSTALLED}, else the defaults)")
+
+
+def settings_path(args: argparse.Namespace) -> Path | None:
+    """Return the settings file of `args`, or the installed one, which is said; None where there is neither."""
+    if args.settings is not None:
+        return Path(args.settings)
+    with suppress(OSError):  # a folder that may not be looked into
+        if INSTALLED.is_file():
+            print(f"settings: {INSTALLED}", file=sys.stderr)
+            return INSTALLED
+    return None
+
+
+def load_settings(path: Path | None) -> Settings:
+    """Return the settings in the file `path`, for None the defaults. Raises `SettingsError`."""
+    from pi_controller.table.settings import Settings, load
+
+    return Settings() if path is None else load(path)

@@ -1,0 +1,57 @@
+"""`moccasin-mat export`: a game out of its journal as a record, a score sheet in JSON, a sheet to print."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from pi_controller.cli.arguments import Parser
+from pi_controller.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_controller.table.printed import Paper
+
+
+def parser() -> Parser:
+    """Return the parser."""
+    parser = Parser("export", "Write a game out of its journal. The journal is only read.")
+    parser.add_argument("file", metavar="FILE", help="a journal")
+    how = parser.add_mutually_exclusive_group(required=True)
+    how.add_argument("-o", metavar="FOLDER", dest="folder", help="all of them, each as a file of this folder")
+    how.add_argument("--record", action="store_true", help="print the record: one open text file")
+    how.add_argument("--json", action="store_true", help="print the score sheet: every action with the sticks after it")
+    how.add_argument("--print", action="store_true", help="print the sheet to sign: one HTML page")
+    parser.add_argument("--pdf", action="store_true", help="with -o: the sheet to sign as PDF too, by Chromium")
+    parser.add_argument("--paper", choices=("a4", "letter"), default="a4", help="of the sheet to sign (a4)")
+    return parser
+
+
+def main(argv: Sequence[str]) -> int:
+    """Write it; return 0. Raises `MatError`."""
+    args = parser().parse_args(argv)
+    if args.pdf and not args.folder:
+        raise UsageError("--pdf writes a file", "name its folder: -o FOLDER")
+    from pi_controller.record.writing import write
+    from pi_controller.table.export import as_json, write_all
+    from pi_controller.table.journal import Journal
+    from pi_controller.table.printed import page
+    from pi_controller.table.record import kept_in
+    from pi_controller.table.sheet import sheet_of
+
+    paper = cast("Paper", {"a4": "A4", "letter": "letter"}[args.paper])
+    if args.record:
+        sys.stdout.write(write(kept_in(args.file)))
+        return 0
+    with Journal(args.file, read_only=True) as journal:
+        sheet = sheet_of(journal)
+    if args.json:
+        sys.stdout.write(as_json(sheet))
+    elif args.print:
+        sys.stdout.write(page(sheet, paper))
+    else:
+        for path in write_all(Path(args.file), Path(args.folder), sheet, paper, pdf=args.pdf):
+            print(path)
+    return 0

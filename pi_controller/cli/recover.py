@@ -1,0 +1,69 @@
+"""`moccasin-mat recover`: a new journal from what can be read of a damaged one."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pi_controller.cli.arguments import Parser
+from pi_controller.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pi_controller.table.recover import Recovered
+
+
+def parser() -> Parser:
+    """Return the parser."""
+    parser = Parser(
+        "recover",
+        "Write a new journal from what can be read of a damaged one. The old file is only read.",
+        "0 records were kept, 1 there was nothing to keep",
+    )
+    parser.add_argument("file", metavar="FILE", help="the damaged journal")
+    parser.add_argument("-o", metavar="NEW", dest="new", required=True, help="the new journal, a new file")
+    return parser
+
+
+def main(argv: Sequence[str]) -> int:
+    """Write the new journal; return 0 where records were kept, 1 where there was nothing to keep."""
+    args = parser().parse_args(argv)
+    from pi_controller.games.wording import printable
+    from pi_controller.table import journal_file as file
+    from pi_controller.table.recover import recover
+
+    path, new = Path(args.file), Path(args.new)
+    if new.exists():
+        raise UsageError(f"{new.name} is there already", "name a file that is not")
+    kept = recover(path)
+    if kept.rows:
+        with file.journal_errors(new, "written"):
+            file.put_in_place(file.write_beside(new, kept.about, kept.rows), new)
+    print("\n".join(map(printable, _lines(kept, new))))
+    return 0 if kept.rows else 1
+
+
+def _lines(kept: Recovered, new: Path) -> Iterator[str]:
+    from pi_controller.table import journal_file as file
+    from pi_controller.table.chain import SHORT
+
+    if not kept.rows:
+        yield f"nothing is kept, {new.name} is not written: {kept.why}"
+        return
+    last = kept.rows[-1]
+    yield f"kept: {last.seq} records, up to event {last.batch}"
+    if kept.seen > last.seq or kept.why:
+        lost = f"records {last.seq + 1} to {kept.seen} are seen" if kept.seen > last.seq else "none is seen behind it"
+        yield f"lost: what came after; {lost}, {kept.readable} can be read and do not join"
+        if kept.why:
+            yield f"it ends there because {kept.why}"
+    else:
+        yield "nothing that can be seen is lost"
+    with closing(file.look(new)) as db:
+        head = next(file.rows(db, file.SCHEMA_VERSION, last.seq, first=last.seq)).hash
+    if kept.about.origin.endswith("record 1"):
+        yield "the journal's epoch is lost: nothing proves what record 1 says, and a new chain begins"
+    yield f"head: {head[:SHORT]} of the new journal {new.name}"
+    yield "before it takes the old one's name, move the old one away and its -wal, -shm and .lock with it"

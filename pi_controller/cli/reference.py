@@ -1,0 +1,103 @@
+"""All verbs in one parser, and what is made of it: completion in a shell, and the manual page."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any, cast
+
+from pi_controller import __version__
+from pi_controller.cli import VERBS, module
+from pi_controller.cli.arguments import INSTALLED, Parser
+from pi_controller.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+SHELLS = ("bash", "zsh", "tcsh")
+_FILES = ("FILE", "FILE.wav", "FILE.zip", "NEW", "FOLDER", "DIR", "JOURNAL", "RECORDING", "TRUTH")
+"""How arguments are called that a shell completes by the names of files."""
+
+
+def root() -> argparse.ArgumentParser:
+    """Return the parser of the whole command, each verb a part of it."""
+    parser = argparse.ArgumentParser("moccasin-mat", add_help=False)
+    parser.add_argument("-h", "--help", action="store_true", help="list the verbs")
+    parser.add_argument("-V", "--version", action="store_true", help="say which version this is")
+    made_by = cast("type[argparse.ArgumentParser]", _parser_of)  # it is only called
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", parser_class=made_by)
+    for verb, what in VERBS.items():
+        verbs.add_parser(verb, help=what)
+    verbs.add_parser("help", help="tell what a verb takes")
+    return parser
+
+
+def _parser_of(prog: str, **_: Any) -> Parser:
+    """Return the parser of the verb that `prog` ends with."""
+    verb = prog.rsplit(maxsplit=1)[-1]
+    if verb != "help":
+        return module(verb).parser()
+    parser = Parser(verb, "Tell what a verb takes.")
+    parser.add_argument("about", metavar="VERB", choices=list(VERBS), help="the verb")
+    return parser
+
+
+def _actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
+    return parser._actions  # noqa: SLF001 - argparse has no other list of them
+
+
+def completion(shell: str) -> str:
+    """Return the script by which `shell` completes the command; raises `UsageError` for one that is not known."""
+    import shtab
+
+    if shell not in SHELLS:
+        raise UsageError(f"there is no completion for the shell {shell[:40]!r}", f"choose one of: {', '.join(SHELLS)}")
+    whole = root()
+    for verb in VERBS:
+        for action in _actions(_verbs(whole)[verb]):
+            if action.metavar in _FILES:
+                action.complete = shtab.FILE  # pyright: ignore[reportAttributeAccessIssue] - as shtab wants it
+    return shtab.complete(whole, shell)
+
+
+def _verbs(whole: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    (found,) = (action.choices for action in _actions(whole) if action.dest == "verb")
+    return dict(found or {})  # pyright: ignore[reportCallIssue, reportArgumentType] - of subparsers it is a dict
+
+
+def manual() -> str:
+    """Return the manual page, moccasin-mat(1), for man(7)."""
+    return "\n".join(_page()) + "\n"
+
+
+def _page() -> Iterator[str]:
+    yield f'.TH MOCCASIN\\-MAT 1 "" "moccasin\\-mat {__version__}"'
+    yield from (".SH NAME", "moccasin\\-mat \\- controller of an instrumented mat for the Moccasin Game")
+    yield from (".SH SYNOPSIS", ".B moccasin\\-mat", "VERB [OPTION]...")
+    yield ".SH VERBS"
+    whole = _verbs(root())
+    for verb, what in VERBS.items():
+        parser = whole[verb]
+        yield from (f".SS {_escaped(verb)}", _escaped(f"{what[0].upper()}{what[1:]}."), ".PP")
+        yield from (_escaped(" ".join(parser.format_usage().split())), ".PP", _escaped(parser.description or ""))
+        yield from _arguments(_actions(parser))
+        yield from (".PP", ".nf", *map(_escaped, (parser.epilog or "").splitlines()), ".fi")
+    yield from (".SH FILES", ".TP", f".I {_escaped(str(INSTALLED))}")
+    yield _escaped("The settings of the installed table, used where --settings names none.")
+
+
+def _arguments(actions: Iterable[argparse.Action]) -> Iterator[str]:
+    for action in actions:
+        if action.help == argparse.SUPPRESS:
+            continue
+        metavar = action.metavar if isinstance(action.metavar, str) else ""
+        if not metavar and action.choices is not None:
+            metavar = f"{{{','.join(map(str, action.choices))}}}"
+        takes = metavar or (action.dest.upper() if action.nargs != 0 else "")
+        names = ", ".join(action.option_strings)
+        yield from (".TP", f".B {_escaped(' '.join(filter(None, (names, takes))))}", _escaped(action.help or ""))
+
+
+def _escaped(text: str) -> str:
+    """Return `text` as man(7) prints it: nothing in it is a request."""
+    escaped = text.replace("\\", "\\e").replace("-", "\\-")
+    return f"\\&{escaped}" if escaped.startswith((".", "'")) else escaped
