@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pi_controller import arguments, cli
+from pi_controller import cli
 from pi_controller.calibration.walk import Walk
+from pi_controller.cli import arguments
 from pi_controller.mat.strikes import StrikeSettings
 from pi_controller.table.settings import load
 
