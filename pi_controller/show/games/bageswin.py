@@ -37,60 +37,53 @@ if TYPE_CHECKING:
     from pi_controller.table.view import View
 
 
-def rows(view: View, t: float) -> Rows:
-    """Return the rows of a fish game."""
-    sheet, lights = view.sheet, pinmap().lights
-    players, size = sheet["players"], lights.a + lights.b
-    held = [player["sticks"] for player in players]
-    total = sheet["bank"] + sum(held)
-    room = size - (len(players) - 1)
-    line: list[Rgb] = []
-    for i, (player, n) in enumerate(zip(players, shares(held, total, room), strict=True)):
-        light, dims = PLAYERS[i % len(PLAYERS)]
-        won = player["name"] == sheet["winner"]
-        level = HIDING if player["name"] == sheet["thrower"] else WAITING
-        wave = swell(max(n, 1), t)
-        line += [DARK] if i else []
-        line += [
-            glow(light, (wave(k) if won else level) * (1.0 if dims[k % len(dims)] == "1" else SECOND_DIM))
-            for k in range(n)
-        ]
-    bank = [glow(MIDDLE, STEADY)] * share(sheet["bank"], total, lights.middle)
-    return Rows(line[: lights.a], line[lights.a :], bank)
-
-
-def drawn(view: View, language: str, width: int) -> list[Text]:
-    """Return the table as lines for a terminal."""
-    text, sheet = catalogue(language).gettext, view.sheet
-    players = sheet["players"]
-    total = sheet["bank"] + sum(player["sticks"] for player in players)
-    lines = [bar_line(text("bank"), bar(share(sheet["bank"], total, BAR), BAR, width, MIDDLE), sheet["bank"], width)]
-    for i, player in enumerate(players):
-        light, dims = PLAYERS[i % len(PLAYERS)]
-        mark = "▶" if player["name"] == sheet["thrower"] and not sheet["winner"] else " "
-        said = bar_line("", bar(share(player["sticks"], total, BAR), BAR, width, light, dims), player["sticks"], width)
-        said.plain = f"{mark} {i + 1}" + said.plain[3:]
-        said.append(f"  {text('out')}" if player["out"] else "", DIM)
-        lines.append(fit(said.append("  ").append(player_name(view, player["name"]), solid(light)), width))
-    return lines
-
-
 class BageswinShow(GameShow):
     """How the game is shown."""
 
     title: ClassVar[str] = mark("Bageswin (Fish Game)")
     whose: ClassVar[str] = mark("A game of the Mille Lacs Band of Ojibwe.")
     if_even: ClassVar[str] = mark("if every piece falls on either side equally")
-    turn_key: ClassVar[str] = "thrower"
     roles: ClassVar[tuple[str, str]] = (mark("throws"), "")
 
     def rows(self, view: View, t: float) -> Rows:
-        """Return the light strips' rows."""
-        return rows(view, t)
+        """Return the rows of a fish game."""
+        sheet, lights = view.sheet, pinmap().lights
+        players, size = sheet["players"], lights.a + lights.b
+        held = [player["sticks"] for player in players]
+        total = sheet["bank"] + sum(held)
+        room = size - (len(players) - 1)
+        line: list[Rgb] = []
+        for i, (player, n) in enumerate(zip(players, shares(held, total, room), strict=True)):
+            light, dims = PLAYERS[i % len(PLAYERS)]
+            won = player["name"] == sheet["winner"]
+            level = HIDING if player["name"] == sheet["thrower"] else WAITING
+            wave = swell(max(n, 1), t)
+            line += [DARK] if i else []
+            line += [
+                glow(light, (wave(k) if won else level) * (1.0 if dims[k % len(dims)] == "1" else SECOND_DIM))
+                for k in range(n)
+            ]
+        bank = [glow(MIDDLE, STEADY)] * share(sheet["bank"], total, lights.middle)
+        return Rows(line[: lights.a], line[lights.a :], bank)
 
     def drawn(self, view: View, language: str, width: int) -> list[Text]:
         """Return the table as lines for a terminal."""
-        return drawn(view, language, width)
+        text, sheet = catalogue(language).gettext, view.sheet
+        players = sheet["players"]
+        total = sheet["bank"] + sum(player["sticks"] for player in players)
+        lines = [
+            bar_line(text("bank"), bar(share(sheet["bank"], total, BAR), BAR, width, MIDDLE), sheet["bank"], width)
+        ]
+        for i, player in enumerate(players):
+            light, dims = PLAYERS[i % len(PLAYERS)]
+            mark = "▶" if player["name"] == sheet["thrower"] and not sheet["winner"] else " "
+            said = bar_line(
+                "", bar(share(player["sticks"], total, BAR), BAR, width, light, dims), player["sticks"], width
+            )
+            said.plain = f"{mark} {i + 1}" + said.plain[3:]
+            said.append(f"  {text('out')}" if player["out"] else "", DIM)
+            lines.append(fit(said.append("  ").append(player_name(view, player["name"]), solid(light)), width))
+        return lines
 
     def sentence(self, view: View, language: str = "en") -> str:
         """Return what the table waits for."""

@@ -46,30 +46,6 @@ PAD = {HIGH: glow(WHITE, 0.56), HIGH_MATE: glow(WHITE, 0.34)}
 PLAIN_PAD = glow(WHITE, 0.17)
 
 
-def rows(view: View, t: float) -> Rows:
-    """Return the rows of a Moccasin game."""
-    sheet, size = view.sheet, pinmap().lights.short
-    short = sheet["short"]
-    if sum(short.values()) > size:
-        short = dict(zip("AB", shares([short["A"], short["B"]], sum(short.values()), size), strict=True))
-    short = short_row(short, size)
-    if sheet["winner"]:
-        return Rows(*champion(sheet["winner"], t), short)
-    hider, counters = sheet["hider"], sheet["counters"]
-    filled: dict[str, list[Rgb]] = {}
-    for team in "AB":
-        level = breath(t) if team == hider else WAITING
-        lit = pattern(team, counters[team], lambda _, level=level: level)
-        filled[team] = lit + [DARK] * (COUNTERS - len(lit))
-    if sheet["high"] is not None:
-        hitters = "B" if hider == "A" else "A"
-        emptier = hider if counters[hider] < counters[hitters] else hitters
-        filled[emptier][-5:-1] = [PAD.get(value(pad, sheet["high"]), PLAIN_PAD) for pad in PADS]
-    if sheet["hides_left"] > 1:
-        filled[hider][-1] = HIDES_ON
-    return Rows(filled["A"], filled["B"], [glow(MIDDLE, STEADY)] * sheet["pool"], short)
-
-
 _WORDS = (
     Word(
         "double",
@@ -110,35 +86,6 @@ _WORDS = (
 )
 
 
-def drawn(view: View, language: str, width: int) -> list[Text]:
-    """Return the table as lines for a terminal."""
-    text, sheet = catalogue(language).gettext, view.sheet
-    lines: list[Text] = []
-    for team, (_, light, dims) in TEAMS.items():
-        counters = sheet["counters"][team]
-        lines += [
-            team_line(team, team_name(view, team), sheet["short"][team], width),
-            bar_line(
-                sheet_phrases.role(view, team, language), bar(counters, COUNTERS, width, light, dims), counters, width
-            ),
-        ]
-    lines.append(bar_line(text("pool"), bar(sheet["pool"], COUNTERS, width, MIDDLE), sheet["pool"], width))
-    score = f"{sheet['short']['A']}–{sheet['short']['B']}"
-    lines.append(fit(label("  " + text("short")).append(score, BOLD), width))
-    pads = label("  " + text("pads"))
-    for pad in PADS:
-        high = pad == sheet["high"]
-        pads.append(f"[{pad}] ", DIM).append(str(value(pad, sheet["high"])), BOLD)
-        pads.append(f" {text('high')}" if high else "", BOLD)
-        pads.append(f" {text('open')}" if pad in view.opened else "", DIM).append("   ")
-    lines.append(fit(pads, width))
-    hides = label("  " + text("to find")).append(str(sheet["hides_left"]), BOLD)
-    if sheet["banked"]:
-        hides.append("  ").append_text(label(text("banked"))).append(str(sheet["banked"]), BOLD)
-    lines.append(fit(hides, width))
-    return lines
-
-
 class OjibweShow(GameShow):
     """How the game is shown."""
 
@@ -150,12 +97,58 @@ class OjibweShow(GameShow):
     roles: ClassVar[tuple[str, str]] = (mark("hides"), mark("shoots"))
 
     def rows(self, view: View, t: float) -> Rows:
-        """Return the light strips' rows."""
-        return rows(view, t)
+        """Return the rows of a Moccasin game."""
+        sheet, size = view.sheet, pinmap().lights.short
+        short = sheet["short"]
+        if sum(short.values()) > size:
+            short = dict(zip("AB", shares([short["A"], short["B"]], sum(short.values()), size), strict=True))
+        short = short_row(short, size)
+        if sheet["winner"]:
+            return Rows(*champion(sheet["winner"], t), short)
+        hider, counters = sheet["hider"], sheet["counters"]
+        filled: dict[str, list[Rgb]] = {}
+        for team in "AB":
+            level = breath(t) if team == hider else WAITING
+            lit = pattern(team, counters[team], lambda _, level=level: level)
+            filled[team] = lit + [DARK] * (COUNTERS - len(lit))
+        if sheet["high"] is not None:
+            hitters = "B" if hider == "A" else "A"
+            emptier = hider if counters[hider] < counters[hitters] else hitters
+            filled[emptier][-5:-1] = [PAD.get(value(pad, sheet["high"]), PLAIN_PAD) for pad in PADS]
+        if sheet["hides_left"] > 1:
+            filled[hider][-1] = HIDES_ON
+        return Rows(filled["A"], filled["B"], [glow(MIDDLE, STEADY)] * sheet["pool"], short)
 
     def drawn(self, view: View, language: str, width: int) -> list[Text]:
         """Return the table as lines for a terminal."""
-        return drawn(view, language, width)
+        text, sheet = catalogue(language).gettext, view.sheet
+        lines: list[Text] = []
+        for team, (_, light, dims) in TEAMS.items():
+            counters = sheet["counters"][team]
+            lines += [
+                team_line(team, team_name(view, team), sheet["short"][team], width),
+                bar_line(
+                    sheet_phrases.role(view, team, language),
+                    bar(counters, COUNTERS, width, light, dims),
+                    counters,
+                    width,
+                ),
+            ]
+        lines.append(bar_line(text("pool"), bar(sheet["pool"], COUNTERS, width, MIDDLE), sheet["pool"], width))
+        score = f"{sheet['short']['A']}–{sheet['short']['B']}"
+        lines.append(fit(label("  " + text("short")).append(score, BOLD), width))
+        pads = label("  " + text("pads"))
+        for pad in PADS:
+            high = pad == sheet["high"]
+            pads.append(f"[{pad}] ", DIM).append(str(value(pad, sheet["high"])), BOLD)
+            pads.append(f" {text('high')}" if high else "", BOLD)
+            pads.append(f" {text('open')}" if pad in view.opened else "", DIM).append("   ")
+        lines.append(fit(pads, width))
+        hides = label("  " + text("to find")).append(str(sheet["hides_left"]), BOLD)
+        if sheet["banked"]:
+            hides.append("  ").append_text(label(text("banked"))).append(str(sheet["banked"]), BOLD)
+        lines.append(fit(hides, width))
+        return lines
 
     def sentence(self, view: View, language: str = "en") -> str:
         """Return what the table waits for."""

@@ -44,31 +44,6 @@ RHYTHMS = ("11111111", "11110000", "10000000", "11111110", "11001100", "10100000
 RIVER_LEVEL = 0.20
 
 
-def rows(view: View, t: float) -> Rows:
-    """Return the rows of a Pa-tol game."""
-    sheet, lights = view.sheet, pinmap().lights
-    value = [glow(MIDDLE, STEADY)] * min(sheet["value"] or 0, lights.middle)
-    players = [horse["player"] for horse in sheet["horses"]]
-    if sheet["winner"]:
-        light, _ = PLAYERS[players.index(sheet["winner"]) % len(PLAYERS)]
-        wave = swell(STONES, t)
-        ring = [glow(light, wave(i)) for i in range(STONES)]
-        return Rows(ring[: lights.a], ring[lights.a :], value)
-    ring = [glow(RIVER, RIVER_LEVEL) if i in RIVERS.values() else DARK for i in range(STONES)]
-    beat = int(t / BEAT_S)
-    standing: dict[int, list[int]] = {}
-    for i, horse in enumerate(sheet["horses"]):
-        if horse["notch"] is not None:
-            standing.setdefault(horse["notch"], []).append(i)
-    for notch, here in standing.items():
-        i = here[beat // len(RHYTHMS[0]) % len(here)]
-        light, _ = PLAYERS[i % len(PLAYERS)]
-        level = HIDING if players[i] == sheet["thrower"] else WAITING
-        rhythm = RHYTHMS[i % len(RHYTHMS)]
-        ring[notch] = glow(light, level if rhythm[beat % len(rhythm)] == "1" else level * SECOND_DIM)
-    return Rows(ring[: lights.a], ring[lights.a :], value)
-
-
 _WORDS = (
     Word(
         "killed",
@@ -77,24 +52,6 @@ _WORDS = (
         source=mark("Pa-tol Stick Game, Lummis"),
     ),
 )
-
-
-def drawn(view: View, language: str, width: int) -> list[Text]:
-    """Draw the ring as its four quarters, ten notches each, a horse by its player's number."""
-    text, horses = catalogue(language).gettext, view.sheet["horses"]
-    lines: list[Text] = []
-    for river, first in RIVERS.items():
-        quarter = label("  " + text(sheet_phrases.RIVERS[river]))
-        for notch in range(first, first + STONES // len(RIVERS)):
-            quarter.append_text(_notch(horses, notch, 3 if width < 62 else 4))
-        lines.append(fit(quarter, width))
-    for i, horse in enumerate(horses):
-        light, _ = PLAYERS[i % len(PLAYERS)]
-        throws = horse["player"] == view.sheet["thrower"] and not view.sheet["winner"]
-        line = Text.assemble(("▶ " if throws else "  ", BOLD), (f"{i + 1} ", solid(light)))
-        line.append(f"{sheet_phrases.horse(horse, language)}  ", DIM)
-        lines.append(fit(line.append(player_name(view, horse["player"]), solid(light)), width))
-    return lines
 
 
 def _notch(horses: list[dict[str, Any]], notch: int, cells: int) -> Text:
@@ -121,16 +78,48 @@ class PatolShow(GameShow):
     whose: ClassVar[str] = mark("A Pueblo game.")
     words: ClassVar[Mapping[str, Word]] = {word.call: word for word in _WORDS}
     if_even: ClassVar[str] = mark("if every stick falls on either side equally")
-    turn_key: ClassVar[str] = "thrower"
     roles: ClassVar[tuple[str, str]] = (mark("throws"), "")
 
     def rows(self, view: View, t: float) -> Rows:
-        """Return the light strips' rows."""
-        return rows(view, t)
+        """Return the rows of a Pa-tol game."""
+        sheet, lights = view.sheet, pinmap().lights
+        value = [glow(MIDDLE, STEADY)] * min(sheet["value"] or 0, lights.middle)
+        players = [horse["player"] for horse in sheet["horses"]]
+        if sheet["winner"]:
+            light, _ = PLAYERS[players.index(sheet["winner"]) % len(PLAYERS)]
+            wave = swell(STONES, t)
+            ring = [glow(light, wave(i)) for i in range(STONES)]
+            return Rows(ring[: lights.a], ring[lights.a :], value)
+        ring = [glow(RIVER, RIVER_LEVEL) if i in RIVERS.values() else DARK for i in range(STONES)]
+        beat = int(t / BEAT_S)
+        standing: dict[int, list[int]] = {}
+        for i, horse in enumerate(sheet["horses"]):
+            if horse["notch"] is not None:
+                standing.setdefault(horse["notch"], []).append(i)
+        for notch, here in standing.items():
+            i = here[beat // len(RHYTHMS[0]) % len(here)]
+            light, _ = PLAYERS[i % len(PLAYERS)]
+            level = HIDING if players[i] == sheet["thrower"] else WAITING
+            rhythm = RHYTHMS[i % len(RHYTHMS)]
+            ring[notch] = glow(light, level if rhythm[beat % len(rhythm)] == "1" else level * SECOND_DIM)
+        return Rows(ring[: lights.a], ring[lights.a :], value)
 
     def drawn(self, view: View, language: str, width: int) -> list[Text]:
-        """Return the table as lines for a terminal."""
-        return drawn(view, language, width)
+        """Draw the ring as its four quarters, ten notches each, a horse by its player's number."""
+        text, horses = catalogue(language).gettext, view.sheet["horses"]
+        lines: list[Text] = []
+        for river, first in RIVERS.items():
+            quarter = label("  " + text(sheet_phrases.RIVERS[river]))
+            for notch in range(first, first + STONES // len(RIVERS)):
+                quarter.append_text(_notch(horses, notch, 3 if width < 62 else 4))
+            lines.append(fit(quarter, width))
+        for i, horse in enumerate(horses):
+            light, _ = PLAYERS[i % len(PLAYERS)]
+            throws = horse["player"] == view.sheet["thrower"] and not view.sheet["winner"]
+            line = Text.assemble(("▶ " if throws else "  ", BOLD), (f"{i + 1} ", solid(light)))
+            line.append(f"{sheet_phrases.horse(horse, language)}  ", DIM)
+            lines.append(fit(line.append(player_name(view, horse["player"]), solid(light)), width))
+        return lines
 
     def sentence(self, view: View, language: str = "en") -> str:
         """Return what the table waits for."""

@@ -32,63 +32,52 @@ if TYPE_CHECKING:
     from pi_controller.table.view import View
 
 
-def rows(view: View, t: float) -> Rows:
-    """Return the rows of a plum stone game."""
-    sheet, lights = view.sheet, pinmap().lights
-    if sheet["winner"]:
-        return Rows(*champion(sheet["winner"], t))
-    counters = sheet["counters"]
-    total = sheet["pile"] + sum(counters.values())
-    filled = [
-        pattern(
-            team,
-            share(counters[team], total, size),
-            lambda _, level=HIDING if team == sheet["thrower"] else WAITING: level,
-        )
-        for team, size in zip("AB", (lights.a, lights.b), strict=True)
-    ]
-    return Rows(filled[0], filled[1], [glow(MIDDLE, STEADY)] * share(sheet["pile"], total, lights.middle))
-
-
-def drawn(view: View, language: str, width: int) -> list[Text]:
-    """Return the table as lines for a terminal."""
-    text, sheet = catalogue(language).gettext, view.sheet
-    total = sheet["pile"] + sum(sheet["counters"].values())
-    lines: list[Text] = []
-    for team, (_, light, dims) in TEAMS.items():
-        held = sheet["counters"][team]
-        lines += [
-            team_line(team, player_name(view, team), "", width),
-            bar_line(
-                sheet_phrases.role(view, team, language),
-                bar(share(held, total, BAR), BAR, width, light, dims),
-                held,
-                width,
-            ),
-            Text(""),
-        ]
-    lines.append(
-        bar_line(text("pile"), bar(share(sheet["pile"], total, BAR), BAR, width, MIDDLE), sheet["pile"], width)
-    )
-    return lines
-
-
 class PlumStoneShow(GameShow):
     """How the game is shown."""
 
     title: ClassVar[str] = mark("Plum Stone Game")
     whose: ClassVar[str] = mark("A game of the Omaha and kindred tribes.")
     if_even: ClassVar[str] = mark("if every stone falls on either side equally")
-    turn_key: ClassVar[str] = "thrower"
     roles: ClassVar[tuple[str, str]] = (mark("throws"), "")
 
     def rows(self, view: View, t: float) -> Rows:
-        """Return the light strips' rows."""
-        return rows(view, t)
+        """Return the rows of a plum stone game."""
+        sheet, lights = view.sheet, pinmap().lights
+        if sheet["winner"]:
+            return Rows(*champion(sheet["winner"], t))
+        counters = sheet["counters"]
+        total = sheet["pile"] + sum(counters.values())
+        filled = [
+            pattern(
+                team,
+                share(counters[team], total, size),
+                lambda _, level=HIDING if team == sheet["thrower"] else WAITING: level,
+            )
+            for team, size in zip("AB", (lights.a, lights.b), strict=True)
+        ]
+        return Rows(filled[0], filled[1], [glow(MIDDLE, STEADY)] * share(sheet["pile"], total, lights.middle))
 
     def drawn(self, view: View, language: str, width: int) -> list[Text]:
         """Return the table as lines for a terminal."""
-        return drawn(view, language, width)
+        text, sheet = catalogue(language).gettext, view.sheet
+        total = sheet["pile"] + sum(sheet["counters"].values())
+        lines: list[Text] = []
+        for team, (_, light, dims) in TEAMS.items():
+            held = sheet["counters"][team]
+            lines += [
+                team_line(team, player_name(view, team), "", width),
+                bar_line(
+                    sheet_phrases.role(view, team, language),
+                    bar(share(held, total, BAR), BAR, width, light, dims),
+                    held,
+                    width,
+                ),
+                Text(""),
+            ]
+        lines.append(
+            bar_line(text("pile"), bar(share(sheet["pile"], total, BAR), BAR, width, MIDDLE), sheet["pile"], width)
+        )
+        return lines
 
     def sentence(self, view: View, language: str = "en") -> str:
         """Return what the table waits for."""

@@ -42,28 +42,6 @@ DEAD_DIM = 0.52
 """How bright a dead stick is beside a live one, as seen."""
 
 
-def rows(view: View, t: float) -> Rows:
-    """Return the rows of a Slahal game."""
-    sheet = view.sheet
-    if sheet["winner"]:
-        return Rows(*champion(sheet["winner"], t))
-    filled: list[list[Rgb]] = []
-    for team, size in zip("AB", (pinmap().lights.a, pinmap().lights.b), strict=True):
-        level = breath(t) if team == sheet["hiding"] else WAITING
-        live = pattern(team, sheet["live"][team], lambda _, level=level: level)
-        dead = pattern(team, sheet["dead"][team], lambda _, level=level: level * DEAD_DIM)
-        row = live + [DARK] * (PER_TEAM + 1 - len(live)) + dead + [DARK] * (ALL_DEAD - len(dead))
-        row += [DARK] * (size - len(row))
-        if sheet["king"] == team:
-            row[-1] = KING
-        filled.append(row)
-    bone = glow(MIDDLE, STEADY)
-    middle = [bone, bone, DARK] * (sheet["pairs_out"] or 0)
-    if sheet["king"] is None:
-        middle += [DARK] * (pinmap().lights.middle - 1 - len(middle)) + [KING]
-    return Rows(filled[0], filled[1], middle)
-
-
 _WORDS = (
     Word(
         "catch",
@@ -92,29 +70,6 @@ _WORDS = (
 )
 
 
-def drawn(view: View, language: str, width: int) -> list[Text]:
-    """Return the table as lines for a terminal."""
-    text, sheet = catalogue(language).gettext, view.sheet
-    lines: list[Text] = []
-    for team, (_, light, dims) in TEAMS.items():
-        live, dead = sheet["live"][team], sheet["dead"][team]
-        head = team_line(team, team_name(view, team), sheet["sticks"][team], width)
-        said = " · ".join(
-            filter(None, (sheet_phrases.role(view, team, language), text("king stick") * (sheet["king"] == team)))
-        )
-        lines += [
-            head,
-            fit(Text(f"  {said}", BOLD), width),
-            bar_line(text("live"), bar(live, PER_TEAM, width, light, dims), live, width),
-            bar_line(text("dead"), bar(dead, ALL_DEAD, width, light, "0"), dead, width),
-        ]
-    out = "◖◗ " * (sheet["pairs_out"] or 0) or "–"
-    lines.append(fit(label("  " + text("bones out")).append(out, BOLD), width))
-    if sheet["king"] is None:
-        lines.append(fit(Text("  " + text("The king stick is not won yet"), DIM), width))
-    return lines
-
-
 class SlahalShow(GameShow):
     """How the game is shown."""
 
@@ -127,12 +82,47 @@ class SlahalShow(GameShow):
     roles: ClassVar[tuple[str, str]] = (mark("hides"), mark("guesses"))
 
     def rows(self, view: View, t: float) -> Rows:
-        """Return the light strips' rows."""
-        return rows(view, t)
+        """Return the rows of a Slahal game."""
+        sheet = view.sheet
+        if sheet["winner"]:
+            return Rows(*champion(sheet["winner"], t))
+        filled: list[list[Rgb]] = []
+        for team, size in zip("AB", (pinmap().lights.a, pinmap().lights.b), strict=True):
+            level = breath(t) if team == sheet["hiding"] else WAITING
+            live = pattern(team, sheet["live"][team], lambda _, level=level: level)
+            dead = pattern(team, sheet["dead"][team], lambda _, level=level: level * DEAD_DIM)
+            row = live + [DARK] * (PER_TEAM + 1 - len(live)) + dead + [DARK] * (ALL_DEAD - len(dead))
+            row += [DARK] * (size - len(row))
+            if sheet["king"] == team:
+                row[-1] = KING
+            filled.append(row)
+        bone = glow(MIDDLE, STEADY)
+        middle = [bone, bone, DARK] * (sheet["pairs_out"] or 0)
+        if sheet["king"] is None:
+            middle += [DARK] * (pinmap().lights.middle - 1 - len(middle)) + [KING]
+        return Rows(filled[0], filled[1], middle)
 
     def drawn(self, view: View, language: str, width: int) -> list[Text]:
         """Return the table as lines for a terminal."""
-        return drawn(view, language, width)
+        text, sheet = catalogue(language).gettext, view.sheet
+        lines: list[Text] = []
+        for team, (_, light, dims) in TEAMS.items():
+            live, dead = sheet["live"][team], sheet["dead"][team]
+            head = team_line(team, team_name(view, team), sheet["sticks"][team], width)
+            said = " · ".join(
+                filter(None, (sheet_phrases.role(view, team, language), text("king stick") * (sheet["king"] == team)))
+            )
+            lines += [
+                head,
+                fit(Text(f"  {said}", BOLD), width),
+                bar_line(text("live"), bar(live, PER_TEAM, width, light, dims), live, width),
+                bar_line(text("dead"), bar(dead, ALL_DEAD, width, light, "0"), dead, width),
+            ]
+        out = "◖◗ " * (sheet["pairs_out"] or 0) or "–"
+        lines.append(fit(label("  " + text("bones out")).append(out, BOLD), width))
+        if sheet["king"] is None:
+            lines.append(fit(Text("  " + text("The king stick is not won yet"), DIM), width))
+        return lines
 
     def sentence(self, view: View, language: str = "en") -> str:
         """Return what the table waits for."""
