@@ -55,7 +55,7 @@ _SESSIONS = 256
 
 
 class JudgeApi:
-    """The console's answers: commands go over `desk`, changes come by `feed`, people by the `door`."""
+    """The console's answers: commands over `command_queue`, changes by `feed`, people by the `authenticator`."""
 
     def __init__(
         self,

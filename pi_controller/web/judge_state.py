@@ -44,7 +44,7 @@ class Snapshot(NamedTuple):
 
 
 class JudgeState:
-    """Tells the table on `desk`, whose journal is at `journal`."""
+    """Takes pictures of the table on `command_queue`, whose journal is at `journal`."""
 
     def __init__(self, command_queue: CommandQueue, journal: Path, language: str) -> None:
         self._command_queue, self._journal, self._language = command_queue, journal, language

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Judging(NamedTuple):
-    """A table's console: `desk` is for the table's loop to serve, `routes` for the web; close `people` at the end."""
+    """A table's console: the loop serves `command_queue`, the web `routes`; close `people` at the end."""
 
     command_queue: CommandQueue
     people: Users
