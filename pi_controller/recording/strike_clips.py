@@ -74,7 +74,7 @@ class Around:
         if self._game not in (None, table.story.revision_from):
             self._next_game()
         self._game = table.story.revision_from
-        self._hide, self._turned = table.story.hide, table.mirrored and table.seats == "turn"
+        self._hide, self._turned = table.story.hide.number, table.mirrored and table.seats == "turn"
         end = _end(self._ring[-1]) if self._ring else float("inf")
         ready = [one for one in self._waiting if one.strike.t + BESIDE_S <= end]
         self._waiting = [one for one in self._waiting if one.strike.t + BESIDE_S > end]

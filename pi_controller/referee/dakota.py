@@ -54,7 +54,7 @@ class DakotaReferee(Referee):
     def _limit(self, story: Story) -> float | None:
         if story.phase == "check":
             return self.settings.check_timeout_s
-        if story.phase == "hit" and "time" not in story.waived and self.settings.mode("time") != "off":
+        if story.phase == "hit" and "time" not in story.hide.waived and self.settings.mode("time") != "off":
             return self.settings.hit_seconds
         return None
 
@@ -74,13 +74,13 @@ class DakotaReferee(Referee):
     def _unfelt(self, story: Story) -> bool:
         """Return whether a hit may have been made all the same, and was not felt or did not count."""
         touched = story.notice is not None and story.notice.about == "touch_passed_over"
-        return bool(story.deaf) or touched or "link_gap" in story.waived
+        return bool(story.deaf) or touched or "link_gap" in story.hide.waived
 
     def _missed(self, tx: Transaction, event: Blind | Link, why: str) -> None:
         story = tx.story
         told = isinstance(event, Blind) and story.phase in ("hide", "check", "show")
-        if told and story.doubt < story.collecting:
-            tx.add(LinkSeen(tx.t, story.link is not False, why))
+        if told and story.hands.doubt < story.collecting:
+            tx.add(LinkSeen(tx.t, story.link.up is not False, why))
         super()._missed(tx, event, why)
 
 

@@ -44,7 +44,7 @@ def act(tx: Transaction, call: JudgeAction) -> None:
     tx.game.play(story.state, action)
     if story.phase == "show" and action.get("hide") != "last":  # it belongs to the next hide
         tx.add(Shown(tx.t))
-    unhit = story.phase in ("hide", "check", "hit") and not story.hits
+    unhit = story.phase in ("hide", "check", "hit") and not story.hide.hits
     tx.play(action, "judge")
     changed = tx.game.sheet(tx.story.state) != tx.game.sheet(story.state)
     goes_on = tx.story.phase != "over"
@@ -91,22 +91,20 @@ def undo(tx: Transaction, call: JudgeUndo) -> None:
 
     The story without it is told from the journal, by whoever keeps that.
     """
-    story = tx.story
-    if not story.last_undoable:
+    undoable = tx.story.undoable
+    if not undoable.batch:
         raise IllegalActionError("there is nothing to take back")
-    tx.add(
-        Undone(tx.t, story.last_undoable, "judge", call.reason, story.collecting, story.undoable_waited, story.called)
-    )
+    tx.add(Undone(tx.t, undoable.batch, "judge", call.reason, tx.story.collecting, undoable.waited, undoable.called))
 
 
 def hide_again(tx: Transaction, call: JudgeHideAgain) -> None:
     """Start the hide over, before its first hit."""
     story = tx.story
     waiting = story.phase in ("hide", "check", "hit", "guess")
-    if not waiting or story.hits or story.opened:
+    if not waiting or story.hide.hits or story.hide.opened:
         raise IllegalActionError(
             "the hide has had its first hit" if waiting else "no hide is in progress",
-            "take back the hit first" if story.hits else "wait until the bead is hidden",
+            "take back the hit first" if story.hide.hits else "wait until the bead is hidden",
         )
     tx.hide_again(call.reason or JUDGE)
 
@@ -151,7 +149,7 @@ def rule(tx: Transaction, call: OfTheTable) -> None:
             tx.private.lost()
             tx.add(ProtestRuled(t, ruling, said))
         case JudgeClock(running=running, reason=reason):
-            if running == (story.paused is None):
+            if running == (story.clocks.paused is None):
                 raise IllegalActionError(f"the clock {'runs' if running else 'is stopped'} already")
             tx.add(ClockSet(t, running, reason[:LONGEST]))
         case JudgeClose(by=by, cause=cause, reason=reason):
@@ -170,7 +168,7 @@ def hidden(tx: Transaction, call: JudgeHidden) -> None:
     if story.phase == "show":
         tx.add(Shown(tx.t))
     tx.add(Ready(tx.t))
-    if not tx.story.sensors or tx.story.link is not True:
+    if not tx.story.sensors or tx.story.link.up is not True:
         tx.add(ByEye(tx.t))
 
 

@@ -37,6 +37,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from io import StringIO
+from operator import attrgetter
 from pathlib import Path
 from typing import get_args
 
@@ -84,7 +85,7 @@ from pi_controller.referee.judge import (
 from pi_controller.referee.lines import BUTTONS
 from pi_controller.referee.referees import referee_for
 from pi_controller.referee.settings import PRESETS, SENSED_FOULS, RefereeSettings
-from pi_controller.referee.story import Story
+from pi_controller.referee.story import Clocks, Hands, Hide, LinkState, Story, Undoable
 from pi_controller.referee.stream import Pipe
 from pi_controller.table.command import Command, StaleError
 from pi_controller.table.journal import Journal
@@ -104,8 +105,18 @@ WITH_A_JUDGE = ("protest", "sensors", "clock")
 WITHOUT_REFUSED = "pipe without what was refused"
 MOST_TRIES = 300
 """Runs that looking for the fewest inputs may take."""
-CLOCKS = ("waiting", "playing")
-OF_A_HIDE = ("passes", "vague", "fetched", "waived", "by_hand", "question", "opened", "paused", "notice")
+PARTS = {"hide": Hide, "hands": Hands, "link": LinkState, "clocks": Clocks, "undoable": Undoable}
+FIELDS = [
+    name if name not in PARTS else f"{name}.{part.name}"
+    for name in (each.name for each in fields(Story))
+    for part in (fields(PARTS[name]) if name in PARTS else (None,))
+]
+"""The fields of a story and of its parts."""
+CLOCKS = ("clocks.waiting", "clocks.playing")
+OF_A_HIDE = (
+    *("hide.passes", "hide.fetched", "hide.waived", "hide.by_hand", "hide.opened"),
+    *("hands.vague", "question", "clocks.paused", "notice"),
+)
 """What is not so any more in a hide that starts over."""
 
 
@@ -230,7 +241,7 @@ class Hands:
             actor = self.rng.choice(("", "", "Ann", "Bea"))
             return [Input(CALLS[tag](self, story, self.later(0.01, 3.0)), actor)]
         self.later(*self.rng.choice(((0.01, 0.05), (0.1, 1.0), (1.0, 20.0), (20.0, 70.0), (60.0, 600.0))))
-        return [Input(Sensors(self.now, story.faults))]  # as it was: time passes, and nothing else
+        return [Input(Sensors(self.now, story.link.faults))]  # as it was: time passes, and nothing else
 
     def go_on(self, story):
         """Return what an orderly game would bring next: mostly from the players, sometimes from the judge."""
@@ -249,7 +260,7 @@ class Hands:
             return [Input(CALLS["action"](self, story, self.later(0.5, 5)))]
         if not story.sensors and "sensors" not in self.without:
             return [Input(JudgeSensors(self.later(1, 5), on=True))]
-        events = [Link(self.later(0.1, 1), up=True)] if story.link is False else []
+        events = [Link(self.later(0.1, 1), up=True)] if story.link.up is False else []
         return [Input(event) for event in events + players(self, story)]
 
     def cleared(self, story):
@@ -296,7 +307,7 @@ def players(hands, story):
             lie = [*off, Beads(later(0.1, 1), tuple(map(Bead, bones)))]
             return [
                 *lie,
-                Button(later(0.1, 0.5), "ready") if rng.random() < 0.3 else Sensors(later(1.5, 3), story.faults),
+                Button(later(0.1, 0.5), "ready") if rng.random() < 0.3 else Sensors(later(1.5, 3), story.link.faults),
             ]
         case "check":
             return [Beads(later(0.1, 1), hands.beads_of())]
@@ -315,7 +326,7 @@ def players(hands, story):
             return [
                 *opened,
                 Strike(later(0.5, 4), (pad,), rng.choice((None, 3.0, 20.0))),
-                Sensors(later(0.3, 1), story.faults),
+                Sensors(later(0.3, 1), story.link.faults),
             ]
         case "guess":
             two = hands.game.sheet(story.state)["pairs_out"] == 2
@@ -326,7 +337,7 @@ def players(hands, story):
         case "show":
             return [Button(later(0.5, 3), "shown") if rng.random() < 0.6 else Beads(later(0.5, 3), ())]
         case _:
-            return [Sensors(later(1, 5), story.faults)]
+            return [Sensors(later(1, 5), story.link.faults)]
 
 
 def tags(union):
@@ -508,7 +519,7 @@ class Sitting:
             if not self._settled(name):
                 if refused and name == WITHOUT_REFUSED:
                     self._pipe(
-                        name, Input(Sensors(one.what.t, self.table.story.faults)), None
+                        name, Input(Sensors(one.what.t, self.table.story.link.faults)), None
                     )  # time passes all the same
                 else:
                     self._pipe(name, one, refused)
@@ -600,9 +611,9 @@ class Sitting:
 
 def apart(left, right, ahead=None, without=()):
     """Return the first field in which two stories differ. `ahead`: so many batches more went into the left one."""
-    for name in (each.name for each in fields(Story)):
-        a, b = getattr(left, name), getattr(right, name)
-        if name in ("last_undoable", "revision") and a and b and ahead is not None:
+    for name in FIELDS:
+        a, b = attrgetter(name)(left), attrgetter(name)(right)
+        if name in ("undoable.batch", "revision") and a and b and ahead is not None:
             a -= ahead.setdefault("batches", a - b)
         if a != b and name not in without:
             return name, f"{name}\n    {a!r}\n    {b!r}"
@@ -650,16 +661,16 @@ def _resume(sitting):
             table = Table(journal, sitting.game, TEAMS, sitting.setup.referee(sitting.game), sitting.now)
             new = [fact.__struct_config__.tag for seq, _, fact in journal.records() if seq > sitting.journal.seq]
             lost = (
-                "commit",
-                "withdrawn",
-                "unsealed",
+                "hide.commit",
+                "hide.withdrawn",
+                "hide.unsealed",
                 "note",
-                "link",
-                "link_why",
-                "faults",
-                "doubt",
+                "link.up",
+                "link.why",
+                "link.faults",
+                "hands.doubt",
                 "revision",
-                "last_t",
+                "clocks.last_t",
                 *CLOCKS,
             )
             if "hide_again" in new:
@@ -670,8 +681,8 @@ def _resume(sitting):
 def _clocks(before, after):
     """Return the first clock that does not show after a restart what it showed before."""
     for name in CLOCKS:
-        old, new = getattr(before, name), getattr(after, name)
-        shown = old and old.shown(before.last_t), new and new.shown(after.last_t)
+        old, new = attrgetter(name)(before), attrgetter(name)(after)
+        shown = old and old.shown(before.clocks.last_t), new and new.shown(after.clocks.last_t)
         if (old is None) != (new is None) or (old is not None and abs(shown[0] - shown[1]) > 1e-6):
             return name, f"{shown[0]} s and {shown[1]} s: {old}, {new}"
     return None
