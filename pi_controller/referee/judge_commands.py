@@ -1,11 +1,10 @@
-"""The judge's word: answers, actions by hand, undo, hide again. What is not allowed raises and changes nothing."""
+"""What a judge commands in every game: answers, undo, hide again, the table itself. What is refused changes nothing."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from pi_controller.games.base import IllegalActionError, InvalidActionError
-from pi_controller.referee import hits
 from pi_controller.referee.facts import (
     Answer,
     ByEye,
@@ -31,25 +30,11 @@ from pi_controller.referee.judge import (
 )
 
 if TYPE_CHECKING:
-    from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
+    from pi_controller.referee.judge import JudgeAnswer, JudgeHideAgain, JudgeUndo
     from pi_controller.referee.transaction import Transaction
 
 JUDGE = "the judge said so"
 """Why a hide starts over where nobody gives a reason."""
-
-
-def act(tx: Transaction, call: JudgeAction) -> None:
-    """Play an action of the game by hand; a table without sensors is played so from toss to last point."""
-    story, action = tx.story, call.action
-    tx.game.play(story.state, action)
-    if story.phase == "show" and action.get("hide") != "last":  # it belongs to the next hide
-        tx.add(Shown(tx.t))
-    unhit = story.phase in ("hide", "check", "hit") and not story.hide.hits
-    tx.play(action, "judge")
-    changed = tx.game.sheet(tx.story.state) != tx.game.sheet(story.state)
-    goes_on = tx.story.phase != "over"
-    if action.get("do") == "foul" and action.get("hide") == "last" and unhit and changed and goes_on:
-        tx.hide_again("the last hide was settled anew")
 
 
 def answered(tx: Transaction, call: JudgeAnswer) -> Question:
@@ -61,24 +46,6 @@ def answered(tx: Transaction, call: JudgeAnswer) -> Question:
         raise InvalidActionError(f"that is no answer to {asked.about}", f"answer one of: {', '.join(asked.choices)}")
     tx.add(Answer(tx.t, asked.about, call.answer))
     return asked
-
-
-def follow(tx: Transaction, asked: Question, answer: str) -> None:
-    """Do what an answer says in Hampa Apena."""
-    match answer:
-        case "none" | "by_eye":
-            pass
-        case "found" | "missed":
-            tx.play({"do": "hit", "found": answer == "found", "pad": asked.pads[0]}, tx.by)
-        case "foul":
-            tx.foul(asked.foul, tx.by, asked.about if asked.about == "bead_moved" else "")
-        case "hide_again":
-            hide_anew(tx)
-        case "play_on":
-            if asked.about == "bead_moved":
-                hits.seal_again(tx)
-        case pad:
-            hits.hit(tx, int(pad), tx.by)
 
 
 def hide_anew(tx: Transaction) -> None:
