@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ def lazily(package: str, modules: Mapping[str, str]) -> Callable[[str], object]:
     def load(name: str) -> object:
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=None)
-        return getattr(import_module(f"{package}.{modules[name]}"), name)
+        value: object = getattr(import_module(f"{package}.{modules[name]}"), name)
+        setattr(sys.modules[package], name, value)  # the next time it is simply there
+        return value
 
     return load

@@ -25,7 +25,11 @@ LISTED = subprocess.run(
 FILES = [name for name in LISTED.stdout.split("\n") if name and (ROOT / name).exists()]
 PAGES = [name for name in FILES if name.endswith(".md")]
 PROMPT = [name for name in FILES if re.search(r"^ *>>> ", (ROOT / name).read_text("utf-8"), re.MULTILINE)]
-PUBLIC = ("games", "link", "mat", "record", "referee", "show", "table")
+PUBLIC = [
+    Path(name).parent.name
+    for name in FILES
+    if name.count("/") == 2 and name.endswith("/__init__.py") and "__all__" in (ROOT / name).read_text("utf-8")
+]
 """The packages with a public face."""
 IN_A_BLOCK = re.compile(r"^    (?:.* )?(?:\S*/)?moccasin-mat (?=[a-z])([^#\n]+?) *(?:#.*)?$", re.MULTILINE)
 IN_A_SENTENCE = re.compile(r"`moccasin-mat ((?!help)[a-z][a-z-]* [^`\n]+)`")
@@ -86,7 +90,15 @@ def test_a_package_brings_nothing_that_takes_time(package: str):
     assert not {"numpy", "scipy", "pydantic", "rich", "sqlite3", "starlette", "serial", "gpiozero"} & set(loaded)
 
 
+def test_the_reference_is_built_without_a_warning(tmp_path: Path):
+    command = [sys.executable, ROOT / "tests" / "api_pages.py", tmp_path]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert sorted(page.stem for page in (tmp_path / "pi_controller").glob("*.html")) == sorted(PUBLIC)
+
+
 def test_there_are_lines_to_look_at():
+    assert len(PUBLIC) == 7
     assert len({page for page, _ in COMMANDS}) >= 8
     assert len(COMMANDS) >= 50
     assert len(PIPES) >= 2
