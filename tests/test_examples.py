@@ -115,6 +115,8 @@ def test_every_command_line_is_one_that_the_program_understands(page: str, line:
         monkeypatch.setattr(arguments.Parser, parse, parsed)
     needed = re.sub(r"\[[^]]*\](?:\.\.\.)?", "", line)  # without [what may be left out]
     words = shlex.split(re.sub(r"[<>|].*", "", needed))
+    if words[0] == "help":
+        words = [*words[1:], "--help"]
     assert words[0] in cli.VERBS, f"{page}: the program has no such verb"
     with pytest.raises((ParsedError, SystemExit)) as ended:
         cli.main(words)
