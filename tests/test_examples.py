@@ -130,6 +130,12 @@ def test_what_is_piped_is_taken(page: str, lines: str, line: str, monkeypatch: p
     assert cli.main(shlex.split(line)) == 0, page
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_every_link_leads_to_a_file(page: str):
+    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", (ROOT / page).read_text("utf-8"))
+    assert not [link for link in links if not (ROOT / page).parent.joinpath(link).exists()]
+
+
 @pytest.mark.parametrize(("page", "path"), SCRIPTS)
 def test_every_script_that_is_named_is_there(page: str, path: str):
     assert list(ROOT.glob(path)), f"{page} names {path}"
