@@ -1,4 +1,4 @@
-"""The fourth step: the bead is laid on each pad. Read as one, as the marked one, on the right pad, and how strong."""
+"""Step 4, bead: on each pad it must be read as one, as the marked one, on the right pad; measures its strength."""
 
 from __future__ import annotations
 

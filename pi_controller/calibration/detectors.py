@@ -1,4 +1,4 @@
-"""The detectors of a mat under calibration, with the raw readings that they leave out of their events."""
+"""The detectors of a mat under calibration, with access to the raw readings behind their events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first step: the empty mat, hands away. Noise of every sensor, the strips at rest, the magnetometers' baseline."""
+"""Step 1, empty mat: noise of every sensor, the strips at rest, the magnetometers' baseline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A profile: what a calibration found out about one mat, as a file that a table can use (`[board] profile`).
+"""The calibration profile of one mat, as a JSON file that a table can use (`[board] profile`).
 
 One JSON file `NAME.profile.json` in the folder of the settings, strictly read. It is written whole or not at all: to a
 file beside it, waited for on the disk, renamed; the profile that was there is kept as `NAME.bak`.

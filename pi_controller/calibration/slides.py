@@ -1,4 +1,4 @@
-"""The third step: a hand goes under each pad from the hider's side and out again. What the strips lose to it."""
+"""Step 3, hands: a hand goes under each pad from the hider's side and out; measures what the strips lose to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One step of the walk: what all of them share."""
+"""Base classes of a calibration step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The second step: each pad is tapped five times. How strong the taps are, which pad felt them, what threshold fits."""
+"""Step 2, taps: each pad is tapped five times; measures level and margin, and fits the threshold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One button's contact: edges with their times in, presses out. Pure; time is passed in.
+"""Debounces one button: edges with their times in, presses out. Pure; time is passed in.
 
 Two faults pull apart. A contact chatters when it closes and opens, which must not make two presses of one; and a long
 wire beside a light strip picks up spikes with no finger near it, which must not make any. Reporting the first edge at

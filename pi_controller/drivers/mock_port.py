@@ -1,4 +1,4 @@
-"""A USB cable in memory: two `Port` ends and the faults a real one has.
+"""A serial cable in memory, for tests: two `Port` ends and the faults that a real one has.
 
 It behaves as the real one does: opening the host's end drops what waited there, what the board sends while nobody
 listens is lost, one opener at a time, and after a fault a port is closed for good. No time passes here, so a read

@@ -1,4 +1,4 @@
-"""The faces of what reads the sensors on the Pi's own pins, and the process that reads the piezos.
+"""Interfaces of the readers of sensors on the Pi's own pins, and the process that reads the piezos.
 
 `link/pins.py` makes messages of what these give. Times are seconds on the clock that the table uses.
 """

@@ -1,4 +1,4 @@
-"""Where a board is: its port, its boot loader's drive, and waiting until it is back after a start.
+"""Finds a board: its port, its boot loader's drive, and its return after a reset.
 
 This is an edge: it reads the clock and waits.
 """

@@ -1,4 +1,4 @@
-"""Who is there? HELLO to a port, and what the board says of itself.
+"""Probes a port with HELLO and reads the board's identity.
 
 This is an edge: it reads the clock and waits for bytes.
 """

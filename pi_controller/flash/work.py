@@ -1,4 +1,4 @@
-"""The steps of a flash, one after another, on one board. Whoever calls decides between looking and writing."""
+"""The steps of a flash on one board: inspect, copy, verify, restart. The caller decides between looking and writing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the link hands up: readings of the board, stamped with the host's clock.
+"""The messages of the link: readings of the board, stamped with the host's clock.
 
 The same types come from the serial board, the simulator, a recording and a build without the board. Times `t` are
 seconds on the host's monotonic clock (or virtual time), never the board's. Arrays are read-only by custom: whoever
@@ -90,7 +90,7 @@ class LinkDown:
 
 @dataclass(frozen=True, slots=True)
 class BoardEvent:
-    """Something that the board noticed about itself, told exactly once and in order for each of its starts.
+    """An event of the board itself, delivered exactly once and in order for each boot.
 
     `number` counts from 1 in each start, `kind` is a name of `WORDS`, `part` and `value` as `firmware/README.md` has
     them. `lost` events before this one were never heard. `t` may lie well before the link was up.

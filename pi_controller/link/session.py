@@ -1,4 +1,4 @@
-"""A talk with one board: bytes in, messages out, stamped with the host's clock.
+"""The protocol session with one board: bytes in, messages out, stamped with the host's clock.
 
 The session says HELLO until the board answers, keeps pinging, and tells when the board is gone, restarted or not to be
 talked to. Loss is counted and shown as a `Gap`, never hidden. A frame that is whole but cannot be true (samples the
@@ -133,7 +133,7 @@ class Session:
         self.orders.give(BoardCommand(wire.test_body))
 
     def start(self, t: float) -> None:
-        """Begin anew with a port just opened, at `t`."""
+        """Start a session on a port just opened, at `t`."""
         if self._up:
             self._down(t, "The board's port was opened anew.")
         self._decoder.restart()

@@ -1,4 +1,4 @@
-"""What board and host say to each other, type by type. Both ends run this file and `frames.py`: CPython, MicroPython.
+"""Encodes and decodes the payload of each frame type. Both ends run this file and `frames.py`: CPython, MicroPython.
 
 `firmware/README.md` is the byte-by-byte page. Nothing in the two may need what MicroPython lacks (typing, dataclasses,
 `__future__`, deleting from a bytearray).

@@ -1,4 +1,4 @@
-"""What the magnetometers read with no bead near: each chip's own offset, learned when the mat is empty.
+"""Magnetometer baseline: each chip's offset, learned while the mat is empty.
 
 At power-up nobody knows whether the mat is empty. The offsets are then taken to scatter about the uniform field of the
 surroundings by as much as the sensors themselves show, and a first reading with no bead in it becomes a *provisional*

@@ -1,4 +1,4 @@
-"""Beads at rest: waits until the field is quiet, then says once what lies on the mat.
+"""Bead detector: waits until the field is at rest, then reports once what lies on the mat.
 
 While nothing changes a scan costs a handful of array operations. A change - in one scan, or too small for one but
 there in the average of several - opens a window; it closes when the field has kept still for `settle_s`, and then the

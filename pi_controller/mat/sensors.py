@@ -1,4 +1,4 @@
-"""The whole feel of the mat in one object: messages of the link in, mat events out."""
+"""All detectors of one mat in one object: messages of the link in, mat events out."""
 
 from __future__ import annotations
 

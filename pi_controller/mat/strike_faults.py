@@ -1,4 +1,4 @@
-"""What is wrong with a strike channel: silent, at its rail, noisy, just after missing samples; and pads swapped.
+"""Health of the strike channels: silent, saturated, noisy, just after missing samples; and pads swapped.
 
 A channel that was cut and comes back brings an edge that looks like a stroke, but no more than it moved before. So for
 one that stopped moving, the floor is held where it was; for one that never moved beside channels that never rest, it is

@@ -1,4 +1,4 @@
-"""Samples in, energy per half millisecond out: what the strike detector looks at.
+"""Front end of the strike detector: samples in, band energy per half millisecond out.
 
 Three steps, all causal and with their state kept, so the stream may be cut into blocks anywhere:
 

@@ -1,4 +1,4 @@
-"""Was it a hand? A stroke is held back until the touch strips have told of its moment.
+"""Tells strokes from hands that bump a pad: a stroke is held until the touch scan after it.
 
 A hand that goes under a pad shakes it as a light stroke does, a tenth of a second before it is known to be in. By then
 it lies over the strip of its own edge: a pad whose strips lose nothing in the first scan after the stroke was struck by

@@ -1,4 +1,4 @@
-"""The course of a recorded game: its actions played one after the other, and the hide or turn each belongs to."""
+"""Plays the actions of a recorded game and counts the hide or turn that each belongs to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entries gathered until there is about a second of them, then packed."""
+"""Buffers entries for about a second, then packs them into a block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a sensor recording holds: a header, then everything that went into the table, in the order it went in."""
+"""Data model of a sensor recording: a header, then every input of the table in order."""
 
 from __future__ import annotations
 

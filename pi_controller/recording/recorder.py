@@ -1,4 +1,4 @@
-"""The recorder of a table: looks on at the daemon and keeps every reading, but shows none before its hide is over.
+"""Records every reading of a table as an observer of the daemon; none is on disk before its hide is over.
 
 The readings of a hide say where the bead lies. So a second of them is packed at a time and held in memory, and the file
 grows only when the table itself has shown the bead (or settled the hide), all at once: neither what is in the file nor

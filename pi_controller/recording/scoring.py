@@ -1,4 +1,4 @@
-"""Strikes held against the truth: which strokes were felt, on which pad, how soon, and what was felt that was none."""
+"""Scores detected strikes against ground truth: recall, precision, right pad, latency, false strikes."""
 
 from __future__ import annotations
 

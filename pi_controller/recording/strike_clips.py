@@ -1,4 +1,4 @@
-"""Keeps what the pads felt around each strike that was due: looks on at the daemon, fills the `Review`."""
+"""Keeps the samples around each strike that was due, as an observer of the daemon that fills the `Review`."""
 
 from __future__ import annotations
 
