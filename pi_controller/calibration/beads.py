@@ -27,7 +27,7 @@ WEAK = 0.6
 
 
 class BeadStep(PadByPad):
-    """Asks for the bead on each pad. A reading that is not right may be put right until patience ends."""
+    """Asks for the bead on each pad. A reading that is not right may be corrected until a timeout."""
 
     name = "bead"
     title = "The bead on each pad"

@@ -33,7 +33,7 @@ NOISY_UT = 3.0
 
 
 class EmptyStep:
-    """Measures the mat at rest. Starts over as often as somebody touches it."""
+    """Measures the mat at rest. Starts over whenever somebody touches it."""
 
     name = "empty"
     title = "The empty mat"

@@ -77,7 +77,7 @@ class Magnets(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What was found out about the mat of board `board_id`. A part that was left out of the walk is None.
+    """Calibration of the mat of board `board_id`. A step that was left out is None.
 
     `made` is the day and time of it, `program` the version that made it.
     """

@@ -54,7 +54,7 @@ class SlideStep(PadByPad):
         self._elsewhere: set[int] = set()
 
     def resting(self, rest: NDArray[np.float64], noise: NDArray[np.float64]) -> None:
-        """Say what the strips read on the empty mat (pads, strips), counts, and their noise."""
+        """Set what the strips read on the empty mat (pads, strips), counts, and their noise."""
         self.rest, self.noise = rest, noise
 
     def take(self, t: float, message: Message, events: Sequence[MatEvent]) -> None:

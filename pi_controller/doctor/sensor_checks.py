@@ -40,7 +40,7 @@ SENSORS = "Sensors"
 
 
 class Ears:
-    """Feed it messages for `LISTEN_S` seconds, then ask for the `lines`."""
+    """Collects messages for `LISTEN_S` seconds and judges them in `lines`."""
 
     def __init__(self, strikes: StrikeSettings, *, hidden: bool = False, without: str = "") -> None:
         maps = pinmap()

@@ -47,7 +47,7 @@ class MockPort:
         self._check()
 
     def write(self, data: bytes) -> None:
-        """Hand `data` to the other end; `PortError` when it is stalled or its inbox is full."""
+        """Deliver `data` to the other end; `PortError` when it is stalled or its inbox is full."""
         self._check()
         listener = self.far if self.far is not None and self.far.is_open else None
         if self.stalled or (listener is not None and len(listener.inbox) + len(data) > CAPACITY):

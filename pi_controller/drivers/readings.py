@@ -31,7 +31,7 @@ LAST_WORDS_S = 2.0
 
 
 class PiezoReader(Protocol):
-    """What reads the piezos, by itself and as fast as it can."""
+    """Reader of the piezos, in the background and as fast as it can."""
 
     name: str
 
@@ -49,7 +49,7 @@ class PiezoReader(Protocol):
 
 
 class StripReader(Protocol):
-    """What reads the touch strips, some fifty times a second."""
+    """Reader of the touch strips, in the background, some fifty times a second."""
 
     @property
     def missing(self) -> PortError | None:

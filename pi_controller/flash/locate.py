@@ -84,7 +84,7 @@ def opened(device: str) -> SerialPort:
 
 
 def mark(device: str) -> tuple[int, int]:
-    """Return what tells this plugging in from the next: the device, and when it got its name; zeros for nothing."""
+    """Identify this enumeration of the device: its inode, and when its name appeared; zeros for no device."""
     path = Path(device)
     try:
         return path.stat().st_ino, path.lstat().st_ctime_ns if path.is_symlink() else 0

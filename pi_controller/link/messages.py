@@ -105,7 +105,7 @@ class BoardEvent:
 
     @property
     def public(self) -> bool:
-        """Whether people may know. A magnetometer's fault could tell where a bead lies: no page, journal or log."""
+        """Whether it may be published. A magnetometer's fault could tell where a bead lies: no page, journal or log."""
         return not self.kind.startswith("magnetometer")
 
     @property
@@ -125,7 +125,7 @@ class BoardEvent:
 
     @property
     def whole_line(self) -> str:
-        """One line with all there is, for who mends the mat while no bead is hidden."""
+        """One line with every detail, for whoever repairs the mat while no bead is hidden."""
         return self._words(secret=True)
 
     def _words(self, *, secret: bool) -> str:

@@ -28,7 +28,7 @@ KEPT = 4
 
 
 def measured(began: NDArray[np.float64]) -> float:
-    """Return how many readings a second were taken, by the time that most of them took."""
+    """Estimate the readings a second, from the median interval between them."""
     return 1.0 / float(np.median(np.diff(began)))
 
 

@@ -121,15 +121,15 @@ class Session:
 
     @property
     def takes_orders(self) -> bool:
-        """Whether the board that talks, or talked last, takes orders, and tells of events."""
+        """Whether the connected board, or the last one, takes commands and sends events."""
         return self.board is not None and self.board.minor >= wire.ORDERS
 
     def has(self, feature: int) -> bool:
-        """Whether the board that talks, or talked last, takes orders and has `feature` (a `wire.HAS_...`)."""
+        """Whether the connected board, or the last one, takes commands and has `feature` (a `wire.HAS_...`)."""
         return self.board is not None and self.takes_orders and bool(self.board.features & feature)
 
     def test(self) -> None:
-        """Order a self test as soon as the board takes orders; a `BoardEvent` "tested" tells what came of it."""
+        """Request a self test as soon as the board takes commands; a `BoardEvent` "tested" has the result."""
         self.orders.give(BoardCommand(wire.test_body))
 
     def start(self, t: float) -> None:

@@ -188,7 +188,7 @@ def nearest(places: Array) -> float:
 
 
 def fair(chi2: float, freedom: int) -> bool:
-    """Return whether noise alone makes a `chi2` like this, six sigma allowed."""
+    """Return whether `chi2` is consistent with noise alone, within six sigma."""
     return chi2 <= freedom + 6.0 * (2.0 * max(freedom, 1)) ** 0.5
 
 

@@ -105,7 +105,7 @@ class Lost:
 
 @dataclass(frozen=True, slots=True)
 class Felt:
-    """Up to here the table had felt `count` mat events; `crc` is the CRC-32 of them all, as JSON one after another."""
+    """A checkpoint: `count` mat events so far; `crc` is the CRC-32 of them all, as JSON one after another."""
 
     count: int
     crc: int

@@ -96,7 +96,7 @@ class Recorder:
             self._blocks.add(press)
 
     def on_step(self, t: float, table: Table, armed: bool) -> None:
-        """Note what time brought; let go of what may be seen now, a chunk a step."""
+        """Record the end of the step; write out what may be public now, a chunk a step."""
         if self._file is None:
             return
         view = table.view

@@ -55,7 +55,7 @@ class Heard:
 
 
 def hear(entries: Iterable[Entry], strikes: StrikeSettings, t0: float) -> Heard:
-    """Listen to a recording with every strike counting; times are told from `t0`."""
+    """Detect strikes in a recording, all of them armed; times are relative to `t0`."""
     heard = Heard()
     detector: StrikeDetector | None = None
     like: tuple[float, int, int] | None = None
