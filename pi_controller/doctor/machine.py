@@ -1,4 +1,4 @@
-"""The machine that the table runs on: versions, SPI for the strips, groups, the journal's disk."""
+"""Checks the machine that the table runs on: versions, SPI for the strips, groups, the journal's disk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The buttons and the strips: that their pins open, and that no button is held by a short."""
+"""Checks buttons and strips: that their pins open, and that no button is shorted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which Raspberry Pi this is, and which of its GPIO chips has the header's pins.
+"""Detects the Raspberry Pi model, and which of its GPIO chips has the header's pins.
 
 The chips' numbers have changed with the kernel (on a Pi 5 the header was gpiochip4, then gpiochip0), their labels have
 not. gpiozero 2.0.1 goes by the number, so it is told which.

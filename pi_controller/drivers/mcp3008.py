@@ -1,4 +1,4 @@
-"""The converter of a table without the board: an MCP3008 on the Pi's SPI0, read by gpiozero as fast as it gives.
+"""Driver of the MCP3008 ADC on the Pi's SPI0, for a table without the board; read by gpiozero as fast as it gives.
 
 `python -m pi_controller.drivers.mcp3008` reads and writes records to its standard output until nobody listens. It is a
 process of its own because a thread is not enough: while the table's own thread works, a reading thread waits for it,

@@ -1,4 +1,4 @@
-"""The narrow faces of the hardware: what the daemon asks of a board port, a strip and the buttons.
+"""Hardware interfaces (protocols): what the daemon asks of a board port, a strip and the buttons.
 
 Each has a real driver and a mock, and one contract suite holds for both.
 """

@@ -1,4 +1,4 @@
-"""The service as systemd has it: its state, its log, the commands that bring it up. Nothing here raises."""
+"""Queries and starts the service by systemctl and journalctl: its state, its log. Nothing here raises."""
 
 from __future__ import annotations
 
