@@ -72,11 +72,6 @@ class PinsSource:
         return False
 
     @property
-    def session(self) -> PinsSource:
-        """Itself: it is its own link."""
-        return self
-
-    @property
     def port(self) -> PiezoReader | None:
         """The piezos' reader, while it is open."""
         return self._piezos

@@ -14,7 +14,8 @@ from pi_controller.drivers.buttons import MockButtons
 from pi_controller.drivers.serial_port import SerialPort
 from pi_controller.drivers.strips import MemoryStrip
 from pi_controller.errors import UsageError
-from pi_controller.mats import mat_sensors_for
+from pi_controller.link.connection import BoardConnection
+from pi_controller.mats import Mat, mat_sensors_for
 from pi_controller.pinmap import pinmap
 from pi_controller.referee.history import effective
 from pi_controller.referee.referees import referee_for
@@ -74,13 +75,12 @@ class Simulation:
             referee = referee_for(game, settings, secrets.token_bytes, bound_to(self.journal, ""))
             table = Table(self.journal, game, {"A": "Team A", "B": "Team B"}, referee, 0.0, seats)
             self.mat.world.seats = seats
-            self._buttons = MockButtons()
+            self.buttons = MockButtons()
             self.strip = MemoryStrip(pinmap().lights.count)
             self.daemon = Daemon(
                 table,
-                mat_sensors_for(game.name),
-                lambda: SerialPort(self.mat.device),
-                self._buttons,
+                [Mat(BoardConnection(lambda: SerialPort(self.mat.device)), mat_sensors_for(game.name))],
+                self.buttons,
                 self.strip,
                 publish,
             )
@@ -142,7 +142,7 @@ class Simulation:
         return self.view, self.daemon.sent - before
 
     def _press(self, name: str) -> None:
-        self._buttons.press(name, self.t)
+        self.buttons.press(name, self.t)
 
     def _judge(self, call: JudgeCall) -> None:
         self.daemon.table.judge(call)

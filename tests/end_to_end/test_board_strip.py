@@ -4,6 +4,7 @@ from pi_controller.assembly import lights
 from pi_controller.drivers.serial_port import SerialPort
 from pi_controller.link.board_strip import BoardStrip
 from pi_controller.link.connection import BoardConnection
+from pi_controller.link.source import NoSource
 from pi_controller.pinmap import pinmap
 from pi_controller.sim.mat import SimMat
 from pi_controller.table.settings import Settings
@@ -23,8 +24,8 @@ def run(mat, listener, t, seconds):
 def test_the_boards_strip_shows_the_frame_and_goes_dark_with_the_host():
     settings = Settings.model_validate({"strips": {"kind": "board", "brightness": 1.0}})
     with SimMat(3) as mat:
-        listener, strip = lights(settings, lambda: SerialPort(mat.device))
-        assert isinstance(listener, BoardConnection)
+        listener = BoardConnection(lambda: SerialPort(mat.device))
+        strip = lights(settings, listener)
         assert isinstance(strip, BoardStrip)
         t = run(mat, listener, 0.0, 1.0)
         assert mat.board.strip == DARK
@@ -47,4 +48,4 @@ def test_the_boards_strip_shows_the_frame_and_goes_dark_with_the_host():
 
 def test_a_table_without_a_listener_has_no_such_strip():
     settings = Settings.model_validate({"strips": {"kind": "board"}})
-    assert lights(settings, None) == (None, None)
+    assert lights(settings, NoSource()) is None

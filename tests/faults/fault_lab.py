@@ -31,7 +31,7 @@ class Lab:
         self.cable = Cable(seed)
         path = self.folder / "j.sqlite"
         self.table = Simulation(seed, path, game, mat=self.cable, mischief=mischief or Mischief())
-        connection = self.table.daemon.connection
+        connection = self.table.daemon.source
         connection._open_port = lambda: SerialPort(find_port("auto", self.cable.by_id))
         self.session = connection.session
         self.watcher = Watcher(self.cable.by_id)
