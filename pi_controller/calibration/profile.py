@@ -17,6 +17,7 @@ import numpy as np
 from pi_controller.errors import MatError
 from pi_controller.mat.bead_baseline import Baseline
 from pi_controller.mat.hands import HandSettings
+from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ def _write(path: Path, data: bytes) -> None:
 
 def _misfit(profile: Profile) -> str:
     """Return why `profile` is not for this program's pin map, or nothing."""
-    pads, strips = pinmap().pads.count, pinmap().pads.count * len(pinmap().touch.strips)
+    pads, strips = PADS, PADS * len(pinmap().touch.strips)
     sensors = len(pinmap().magnetometer_positions())
     if profile.format != FORMAT:
         return f"it has format {profile.format}, this program reads {FORMAT}"

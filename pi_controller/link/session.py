@@ -18,6 +18,7 @@ from pi_controller.link.board_events import BoardEvents
 from pi_controller.link.clock import BoardClock
 from pi_controller.link.commands import BoardCommand, BoardCommands
 from pi_controller.link.messages import REASONS, Field, Gap, Health, LinkDown, LinkUp, Message, Piezo, Touch
+from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class Session:
         self._told = BoardEvents()
         self._ack: int | None = None
         maps = pinmap()
-        self._pads = maps.pads.count
+        self._pads = PADS
         self._strips = len(maps.touch.strips)
         self._counts_per_ut = maps.magnetometers.counts_per_ut
         self._sensors = self._pads * len(maps.magnetometers.offsets_mm)

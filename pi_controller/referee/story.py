@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from pi_controller.pads import EVERY_PAD
+
 if TYPE_CHECKING:
     from pi_controller.mat.events import SensorFault
     from pi_controller.referee.facts import Notice, Question, Reveal
@@ -185,7 +187,7 @@ class Story:
     def pads_open(self) -> tuple[int, ...]:
         """The pads that the hit owed may take: not the pad of the first hit, nor one that was opened."""
         taken = {*self.opened, *(hit.pad for hit in self.hits)}
-        return tuple(pad for pad in (1, 2, 3, 4) if pad not in taken)
+        return tuple(pad for pad in EVERY_PAD if pad not in taken)
 
 
 def opened(story: Story, reveal: Reveal) -> Opening:

@@ -19,8 +19,6 @@ from pi_controller.table.settings_hardware import (
 )
 from pi_controller.table.settings_table import RecordingSection, WebSection
 
-_PI = pinmap().pi
-
 
 def clashes(data: dict[str, Any]) -> list[Fault]:
     """Return what is amiss between the sections of the file `data`."""
@@ -91,7 +89,8 @@ def _pin_clashes(data: dict[str, Any]) -> list[Fault]:
     if strips.kind == "board" and board.port in {"none", "pins"}:
         found.append(Fault(("strips", "kind"), f'is the board\'s, but [board] port is "{board.port}"'))
     if board.port == "pins":
-        taken |= dict.fromkeys(_PI.mcp3008.pins, "the MCP3008") | dict.fromkeys(_PI.mpr121.pins, "the MPR121")
+        pi = pinmap().pi
+        taken |= dict.fromkeys(pi.mcp3008.pins, "the MCP3008") | dict.fromkeys(pi.mpr121.pins, "the MPR121")
     if strips.kind == "pi":
         if strips.pin in taken:
             todo = "18 is free, but needs root on a Pi up to 4"

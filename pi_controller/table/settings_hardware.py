@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, model_validator
 
@@ -13,7 +13,9 @@ from pi_controller.referee.seating import Seats
 from pi_controller.table.settings_fields import Pin, Port, PortOrPins, Profile, Section
 from pi_controller.table.settings_file import Fault, faults
 
-_PI = pinmap().pi
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _STRIKES = StrikeSettings()
 
 
@@ -64,7 +66,7 @@ class StripsSection(Section):
         description='WS2812 pixels on a pin of the "pi" or of the mat\'s "board"; "memory" keeps the lights unseen',
     )
     pin: int = Field(
-        default=_PI.strip_pin,
+        default_factory=lambda: pinmap().pi.strip_pin,
         ge=2,
         le=27,
         description="BCM number; on a Pi up to 4 all but 10 need root, which the service has not",
@@ -78,13 +80,18 @@ class StripsSection(Section):
     )
 
 
+def _usual(button: str) -> Callable[[], int]:
+    """Return what returns the button's pin in the pin map."""
+    return lambda: pinmap().pi.buttons[button]
+
+
 class ButtonPins(Section):
     """BCM numbers; each button goes from its pin to ground. The guesses of slahal may be left out: 0 is no button."""
 
-    ready: int = Field(default=_PI.buttons["ready"], ge=2, le=27, description="the hider: the bead is hidden")
-    shown: int = Field(default=_PI.buttons["shown"], ge=2, le=27, description="the hider: the bead was shown")
-    toss_a: int = Field(default=_PI.buttons["toss_a"], ge=2, le=27, description="the judge: A won the toss")
-    toss_b: int = Field(default=_PI.buttons["toss_b"], ge=2, le=27, description="the judge: B won the toss")
+    ready: int = Field(default_factory=_usual("ready"), ge=2, le=27, description="the hider: the bead is hidden")
+    shown: int = Field(default_factory=_usual("shown"), ge=2, le=27, description="the hider: the bead was shown")
+    toss_a: int = Field(default_factory=_usual("toss_a"), ge=2, le=27, description="the judge: A won the toss")
+    toss_b: int = Field(default_factory=_usual("toss_b"), ge=2, le=27, description="the judge: B won the toss")
     left: Pin = Field(default=0, description="slahal, the guesser's left")
     right: Pin = Field(default=0, description="slahal, the guesser's right")
     inside: Pin = Field(default=0, description="slahal, the inside hands")
