@@ -78,7 +78,7 @@ def ojibwe_script(
     chances, times = mischief or Mischief(), PACES[pace]
     # mischief is drawn apart, so that a hide which starts over without it is else the same
     random, whim = rng(seed, Stream.SCRIPT, hide), rng(seed, Stream.SCRIPT, hide, 1)
-    pads = list(EVERY_PAD)
+    pads: list[int] = [*EVERY_PAD]
     laid = [int(pad) for pad in random.permutation(pads)]  # the marked ball's pad first
     drops = [under(random, name, pad) for name, pad in zip(BALLS, laid, strict=True)]
     order = [int(pad) for pad in random.permutation(pads)]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from pi_controller.errors import UsageError
 from pi_controller.pads import EVERY_PAD, PADS
 from pi_controller.pinmap import pinmap
+from pi_controller.referee.settings import BEAD_FOULS, PASS_FOULS
 from pi_controller.sim.hands import HandStyle
 from pi_controller.sim.seeds import Stream, rng
 
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
 PaceName = Literal["brisk", "natural"]
 Span = tuple[float, float]
-SENSED_FOULS = ("pad_skipped", "pad_twice", "no_bead", "two_beads", "bead_off_mat")
-"""The hider's fouls of chapter 12 that the mat can see."""
+HIDING_FOULS = (*PASS_FOULS, *BEAD_FOULS)
+"""The hider's fouls of chapter 12 that the mat can see at ready."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +119,10 @@ def hide_plan(seed: int, hide: int, pace: PaceName = "brisk", mischief: Mischief
     mischief = mischief or Mischief()
     times = PACES[pace]
     random = rng(seed, Stream.SCRIPT, hide)
-    pads = list(EVERY_PAD)
+    pads: list[int] = [*EVERY_PAD]
     place = int(random.choice(pads))
     first, second = (int(pad) for pad in random.choice(pads, 2, replace=False))
-    foul = str(random.choice(SENSED_FOULS)) if random.random() < mischief.fouls else None
+    foul = str(random.choice(HIDING_FOULS)) if random.random() < mischief.fouls else None
     doubt = random.random() < mischief.doubts
     order = _order(random, pads, pace)
     styles = {pad: style(random, times) for pad in pads}

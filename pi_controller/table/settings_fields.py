@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from pi_controller.games.wording import shown, unseen
 from pi_controller.languages import is_code, is_file
-from pi_controller.pads import EVERY_PAD
+from pi_controller.pads import each_once
 from pi_controller.table.settings_file import Fault, faults
 
 
@@ -112,7 +112,7 @@ def _folder(text: str) -> str:
 def _nearest(value: object) -> object:
     """Return the pads from the nearest on, as a tuple; each once."""
     pads = tuple(cast("list[object]", value)) if isinstance(value, list | tuple) else ("none",)
-    if len(set(pads)) != len(pads) or not set(pads) <= {*EVERY_PAD}:
+    if not each_once(pads):
         raise ValueError("must be a list of pads from 1 to 4, each once")
     return pads
 

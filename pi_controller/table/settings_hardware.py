@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, model_validator
 
-from pi_controller.mat.strike_settings import SENSORS, StrikeSettings
+from pi_controller.mat.strike_settings import LOCKOUT_S, SENSORS, THRESHOLD_DB, StrikeSettings
 from pi_controller.pinmap import pinmap
 from pi_controller.referee.seating import Seats
 from pi_controller.table.settings_fields import Pin, Port, PortOrPins, Profile, Section
@@ -130,13 +130,19 @@ class StrikesSection(Section):
         default="piezo", description="what the pads feel with: piezo discs, or force-sensing resistors"
     )
     threshold_db: float = Field(
-        default=_STRIKES.peak_db, ge=3.0, le=40.0, description="how far a strike stands above the pad's own noise"
+        default=_STRIKES.peak_db,
+        ge=THRESHOLD_DB[0],
+        le=THRESHOLD_DB[1],
+        description="how far a strike stands above the pad's own noise",
     )
     dominance_db: float = Field(
         default=_STRIKES.dominance_db, ge=0.0, le=40.0, description="how far it stands above what other pads feel"
     )
     lockout_ms: float = Field(
-        default=_STRIKES.lockout_s * 1000, ge=20.0, le=5000.0, description="no second strike is felt for this long"
+        default=_STRIKES.lockout_s * 1000,
+        ge=LOCKOUT_S[0] * 1000,
+        le=LOCKOUT_S[1] * 1000,
+        description="no second strike is felt for this long",
     )
 
     def detector(self) -> StrikeSettings:

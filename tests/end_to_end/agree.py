@@ -83,7 +83,7 @@ from pi_controller.referee.judge import (
 )
 from pi_controller.referee.lines import BUTTONS
 from pi_controller.referee.referees import referee_for
-from pi_controller.referee.settings import PRESETS, SENSED_FOULS, RefereeSettings
+from pi_controller.referee.settings import PRESETS, SENSED, RefereeSettings
 from pi_controller.referee.story import Story
 from pi_controller.referee.stream import Pipe
 from pi_controller.table.command import Command, StaleError
@@ -196,7 +196,7 @@ def setup_of(run, seed, *, game=None, preset=None):
         with suppress(UsageError):  # an odd number of sticks for two
             registry.game(name, options)
             break
-    fouls = {} if rng.random() < 0.5 else {kind: rng.choice(("automatic", "ask", "off")) for kind in SENSED_FOULS}
+    fouls = {} if rng.random() < 0.5 else {kind: rng.choice(("automatic", "ask", "off")) for kind in SENSED}
     beads = "judge" if rng.random() < 0.1 else "mat"
     return Setup(name, options, preset, fouls, beads, tuple(rng.sample(PADS, 4)) if rng.random() < 0.3 else ())
 
