@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from pi_controller.assembly import board
 from pi_controller.calibration import profile as profiles
 from pi_controller.calibration.secret import hide_open
-from pi_controller.doctor import link, machine, own_pins, pins, service
+from pi_controller.doctor import link, machine, pins, service
 from pi_controller.doctor.report import Line, Report
 from pi_controller.doctor.sensor_checks import LISTEN_S, Ears
 from pi_controller.errors import MatError, SettingsError
@@ -93,7 +93,7 @@ def _mat(settings: Settings, heard: Callable[[float], None]) -> list[Line]:
         match source:
             case PinsSource():
                 _listen(source, ears, heard, STARTS_S)
-                return [*own_pins.lines(source, ears), *ears.lines()]
+                return [*pins.sensors(source, ears), *ears.lines()]
             case BoardConnection():
                 source.session.test()
                 _listen(source, ears, heard, ANSWER_S)

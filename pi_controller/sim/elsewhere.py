@@ -54,7 +54,7 @@ class TableDiedError(MatError, RuntimeError):
 
 
 class Elsewhere:
-    """The other process, as the simulated people reach it (`lockstep.TableSide`)."""
+    """The other process, as the simulated people reach it (`simulation.TableSide`)."""
 
     def __init__(self, settings: Path) -> None:
         self._settings = settings

@@ -15,10 +15,9 @@ from pi_controller.referee.dakota import DakotaReferee
 from pi_controller.referee.facts import LinkSeen
 from pi_controller.referee.history import effective
 from pi_controller.sim.dakota import Players
-from pi_controller.sim.lockstep import TICK_S
 from pi_controller.sim.mat import SimMat
 from pi_controller.sim.plans import Mischief
-from pi_controller.sim.simulation import Simulation
+from pi_controller.sim.simulation import TICK_S, Simulation
 from pi_controller.table.journal import Journal
 from pi_controller.table.table import Table
 
