@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 AGAIN_S = 1.0
-"""How often a missing board is looked for, and a failing journal tried."""
+"""How often a failing journal is tried again."""
 FRAME_S = 1 / 25
 """A scene that breathes is redrawn this often; a change is shown at once."""
 

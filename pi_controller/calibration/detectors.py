@@ -76,7 +76,7 @@ class Detectors:
         """The last scan of the touch strips (pads, strips)."""
         self.full_scale = 2048
         self.health: Health | None = None
-        self.strip_pads, self.strip_count = PADS, len(maps.touch.strips)
+        self.strip_count = len(maps.touch.strips)
         self._peaks = deque[tuple[float, float, "Array"]]()
         self._middle = np.zeros(PADS)
 

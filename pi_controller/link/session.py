@@ -49,7 +49,6 @@ class LinkStats(msgspec.Struct):
     missing_samples: int = 0
     ups: int = 0
     downs: int = 0
-    events_lost: int = 0
 
 
 class _Board(msgspec.Struct):
@@ -348,7 +347,6 @@ class Session:
         if event is None:
             return False
         if self._told.fresh:
-            self._stats.events_lost += event.lost
             self._out.append(event)
         self._ack = self._told.upto
         return True

@@ -42,7 +42,6 @@ class Grid:
         half_y = pads.depth_mm / 2 + margin_mm
         xs = np.linspace(-half_x, half_x, round(2 * half_x / step_mm) + 1)
         ys = np.linspace(-half_y, half_y, round(2 * half_y / step_mm) + 1)
-        self.half_mm = (half_x, half_y)
         self.places = np.array([(x, y, height_mm) for x in xs for y in ys])
         maps = np.array([response(sensors_mm, place) for place in self.places])  # (places, sensors, 3, 3)
         count, sensors = maps.shape[:2]
