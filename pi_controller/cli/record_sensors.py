@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pi_controller.cli.arguments import Parser, add_settings, load_settings, settings_path
+from pi_controller.drivers.gpio import PINS
 from pi_controller.errors import UsageError
 
 if TYPE_CHECKING:
@@ -36,8 +37,9 @@ def parser() -> Parser:
 def main(argv: Sequence[str]) -> int:
     """Record until Ctrl-C or for `--seconds`; return 0. Raises `UsageError` where the file cannot be written."""
     args = parser().parse_args(argv)
-    if args.contact is not None and not 2 <= args.contact <= 27:
-        raise UsageError(f"there is no pin {args.contact} for a contact", "name a free BCM pin from 2 to 27")
+    if args.contact is not None and args.contact not in PINS:
+        todo = f"name a free BCM pin from {PINS[0]} to {PINS[-1]}"
+        raise UsageError(f"there is no pin {args.contact} for a contact", todo)
     if args.seconds is not None and not args.seconds > 0:
         raise UsageError("nothing can be recorded in no time", "--seconds takes a number above 0")
     from pi_controller import __version__

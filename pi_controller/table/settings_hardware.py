@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from pi_controller.mat.strike_settings import LOCKOUT_S, SENSORS, THRESHOLD_DB, StrikeSettings
 from pi_controller.pinmap import pinmap
 from pi_controller.referee.seating import Seats
-from pi_controller.table.settings_fields import Pin, Port, PortOrPins, Profile, Section
+from pi_controller.table.settings_fields import Pin, PinOrNone, Port, PortOrPins, Profile, Section
 from pi_controller.table.settings_file import Fault, faults
 
 if TYPE_CHECKING:
@@ -65,10 +65,8 @@ class StripsSection(Section):
         default="none",
         description='WS2812 pixels on a pin of the "pi" or of the mat\'s "board"; "memory" keeps the lights unseen',
     )
-    pin: int = Field(
+    pin: Pin = Field(
         default_factory=lambda: pinmap().pi.strip_pin,
-        ge=2,
-        le=27,
         description="BCM number; on a Pi up to 4 all but 10 need root, which the service has not",
     )
     brightness: float = Field(default=0.5, ge=0.0, le=1.0, description="1.0 is all the pixels can")
@@ -88,14 +86,14 @@ def _usual(button: str) -> Callable[[], int]:
 class ButtonPins(Section):
     """BCM numbers; each button goes from its pin to ground. The guesses of slahal may be left out: 0 is no button."""
 
-    ready: int = Field(default_factory=_usual("ready"), ge=2, le=27, description="the hider: the bead is hidden")
-    shown: int = Field(default_factory=_usual("shown"), ge=2, le=27, description="the hider: the bead was shown")
-    toss_a: int = Field(default_factory=_usual("toss_a"), ge=2, le=27, description="the judge: A won the toss")
-    toss_b: int = Field(default_factory=_usual("toss_b"), ge=2, le=27, description="the judge: B won the toss")
-    left: Pin = Field(default=0, description="slahal, the guesser's left")
-    right: Pin = Field(default=0, description="slahal, the guesser's right")
-    inside: Pin = Field(default=0, description="slahal, the inside hands")
-    outside: Pin = Field(default=0, description="slahal, the outside hands")
+    ready: Pin = Field(default_factory=_usual("ready"), description="the hider: the bead is hidden")
+    shown: Pin = Field(default_factory=_usual("shown"), description="the hider: the bead was shown")
+    toss_a: Pin = Field(default_factory=_usual("toss_a"), description="the judge: A won the toss")
+    toss_b: Pin = Field(default_factory=_usual("toss_b"), description="the judge: B won the toss")
+    left: PinOrNone = Field(default=0, description="slahal, the guesser's left")
+    right: PinOrNone = Field(default=0, description="slahal, the guesser's right")
+    inside: PinOrNone = Field(default=0, description="slahal, the inside hands")
+    outside: PinOrNone = Field(default=0, description="slahal, the outside hands")
 
     @model_validator(mode="after")
     def _different(self) -> ButtonPins:
