@@ -60,7 +60,7 @@ class Mcp3008:
         # start bit; single-ended and the channel; then clocks for the ten bits
         self._asks = [(1, (8 | channel) << 4, 0) for channel in self._map.channels]
         self._own = header_factory() if factory is None else None
-        self._bus = _open(self._map.port, self._map.device, self._map.hz, factory or self._own)
+        self.bus = _open(self._map.port, self._map.device, self._map.hz, factory or self._own)
         try:
             self._look()
         except PortError:
@@ -70,7 +70,7 @@ class Mcp3008:
     def scan(self) -> list[int]:
         """Read all pads in turn, counts 0 to 1023. Raises `PortError` when the chip does not answer."""
         counts: list[int] = []
-        transfer = self._bus.transfer
+        transfer = self.bus.transfer
         for ask in self._asks:
             try:
                 _, high, low = transfer(list(ask))
@@ -83,7 +83,7 @@ class Mcp3008:
 
     def close(self) -> None:
         """Give the pins back. Closing twice is fine."""
-        self._bus.close()
+        self.bus.close()
         if self._own is not None:
             self._own.close()
             self._own = None

@@ -74,7 +74,7 @@ class AplaySound:
         self.device = device
         self._program = program
         self._clock = clock
-        self._process: subprocess.Popen[bytes] | None = None
+        self.process: subprocess.Popen[bytes] | None = None
         self._hung: subprocess.Popen[bytes] | None = None
         self._late = 0.0
 
@@ -93,7 +93,7 @@ class AplaySound:
             try:
                 file.write(frames.tobytes())
                 file.seek(0)
-                self._process = subprocess.Popen(
+                self.process = subprocess.Popen(
                     [*command, "-r", str(clip.rate), "-c", str(channels), "-"],
                     stdin=file,
                     stdout=subprocess.DEVNULL,
@@ -108,12 +108,12 @@ class AplaySound:
 
     def sounding(self) -> bool:
         """Return whether `aplay` is still at it; `SoundError` where it failed, or hangs."""
-        if self._process is None:
+        if self.process is None:
             return False
-        status = self._process.poll()
+        status = self.process.poll()
         if status is None and self._clock() < self._late:
             return True
-        why = "it does not come to an end" if status is None else _why(self._process)
+        why = "it does not come to an end" if status is None else _why(self.process)
         self.stop()
         if status == 0:
             return False
@@ -124,7 +124,7 @@ class AplaySound:
 
     def stop(self) -> None:
         """End the process, if there is one; one that hangs in the kernel is left behind, not waited for."""
-        process, self._process = self._process, None
+        process, self.process = self.process, None
         if process is not None:
             with suppress(OSError):
                 process.kill()

@@ -42,7 +42,7 @@ class BoardCommands:
         self._send = send
         self._waiting: deque[BoardCommand] = deque()
         self._open = False
-        self._number = 0
+        self.number = 0
         self._order: BoardCommand | None = None
         self._again = 0.0
         self._wait = AGAIN_S
@@ -66,9 +66,9 @@ class BoardCommands:
 
     def done(self, number: int, result: int) -> bool:
         """Take a DONE; False for one that answers no order of this link."""
-        if self._number - number & 0xFFFF > 0x7FFF:
+        if self.number - number & 0xFFFF > 0x7FFF:
             return False
-        if number == self._number and self._order is not None:
+        if number == self.number and self._order is not None:
             order, self._order = self._order, None
             order.done(result)
         return True
@@ -81,7 +81,7 @@ class BoardCommands:
             self._order = self._next()
             if self._order is None:
                 return
-            self._number = self._number + 1 & 0xFFFF
+            self.number = self.number + 1 & 0xFFFF
             self._wait = AGAIN_S
         elif t < self._again:
             return
@@ -89,7 +89,7 @@ class BoardCommands:
             self.repeated += 1
             self._wait = min(2 * self._wait, LONGEST_S)
         self._again = t + self._wait
-        self._send(self._order.body(self._number))
+        self._send(self._order.body(self.number))
 
     def _next(self) -> BoardCommand | None:
         if self._waiting:

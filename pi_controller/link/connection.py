@@ -38,7 +38,7 @@ class BoardConnection:
         """Why the port cannot be opened, or was lost; None while it is open."""
         self.why = ""
         """Why there is no link, in one line that names no port's path; empty while there is one."""
-        self._open_port = open_port
+        self.open_port = open_port
         self._look_at = float("-inf")
 
     @property
@@ -62,7 +62,7 @@ class BoardConnection:
                 if t < self._look_at:
                     return []
                 self._look_at = t + AGAIN_S
-                self.port = self._open_port()
+                self.port = self.open_port()
                 self.missing = None
                 self.session.start(t)
             messages += self.session.feed(self.port.read(at_least), t)

@@ -88,7 +88,7 @@ class Session:
         self._up = False
         self._heard = 0.0
         self._next = float("inf")
-        self._index = -1
+        self.next_index = -1
         self._astray = 0
         self._told = BoardEvents()
         self._ack: int | None = None
@@ -251,7 +251,7 @@ class Session:
             return True
         self.clock = BoardClock()
         self.board = board
-        self._index = -1
+        self.next_index = -1
         self._astray = 0
         self._up = True
         self._said = ""
@@ -294,7 +294,7 @@ class Session:
         if np.bitwise_or.reduce(raw) & self._over:
             return False
         when = self._when(us, t, board.block / board.hz)
-        missing = index - self._index if self._index >= 0 else 0
+        missing = index - self.next_index if self.next_index >= 0 else 0
         if when is None or missing < 0:
             # a damaged frame, or a board that counts anew: the second in a row decides
             self._astray += 1
@@ -307,7 +307,7 @@ class Session:
             self._stats.gaps += 1
             self._stats.missing_samples += missing
             self._out.append(Gap(when - missing / board.hz, when, missing))
-        self._index = index + board.block
+        self.next_index = index + board.block
         samples: NDArray[np.int16] = (raw - self._rest).reshape(-1, PADS)
         self._out.append(Piezo(when, index, float(board.hz), samples, int(self._rest)))
         return True

@@ -57,7 +57,7 @@ class Recorder(Observer):
         self._hides = table.game.hidden is not None
         self._blocks = Blocks(pinmap().magnetometers.counts_per_ut, self._packed, self._felt)
         self._held: deque[tuple[float, bytes]] = deque()
-        self._held_bytes = 0
+        self.held_bytes = 0
         self._ready: deque[bytes] = deque()
         self._unsynced = False
         self._lost: tuple[float, float] | None = None
@@ -154,10 +154,10 @@ class Recorder(Observer):
             return
         self._held.append((self._t if self._since is None else self._since, data))
         self._since = self._t
-        self._held_bytes += len(data)
-        while self._held_bytes > self._hold and len(self._held) > 1:
+        self.held_bytes += len(data)
+        while self.held_bytes > self._hold and len(self._held) > 1:
             since, gone = self._held.popleft()
-            self._held_bytes -= len(gone)
+            self.held_bytes -= len(gone)
             self._lost = (self._lost[0] if self._lost else since, self._held[0][0])
 
     def _release(self) -> None:
@@ -171,7 +171,7 @@ class Recorder(Observer):
             self._lost = None
         self._ready += (data for _, data in self._held)
         self._held.clear()
-        self._held_bytes = 0
+        self.held_bytes = 0
         if self._file is None:
             return
         try:

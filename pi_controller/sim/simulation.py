@@ -69,22 +69,22 @@ class LockStep:
         self._players = players
         self._side = side
         self.t = start
-        self.view, self._sent = side.step(start, 0)
+        self.view, self.sent = side.step(start, 0)
         players.watch(self.view)
 
     def tick(self, dt: float = TICK_S) -> View:
         """Let `dt` seconds pass for everyone; return what the table shows."""
         self._players.act(self.t)
-        n = self._mat.advance(dt, self._sent)
+        n = self._mat.advance(dt, self.sent)
         self.t += dt
-        self.view, self._sent = self._side.step(self.t, n)
+        self.view, self.sent = self._side.step(self.t, n)
         self._players.watch(self.view)
         return self.view
 
     def again(self) -> None:
         """The table was started anew: look at what it shows."""
-        self._sent = 0
-        self.view, self._sent = self._side.step(self.t, 0)
+        self.sent = 0
+        self.view, self.sent = self._side.step(self.t, 0)
         self._players.watch(self.view)
 
     def play(self, limit_s: float = 4 * 3600.0) -> View:
@@ -157,7 +157,7 @@ class Simulation:
             )
             stack.callback(self.daemon.close)
             self.players = people(game, seed, self.mat.world, self._press, self._judge, pace=pace, mischief=mischief)
-            self._lockstep = LockStep(self.mat, self.players, self)
+            self.lockstep = LockStep(self.mat, self.players, self)
             self._stack = stack.pop_all()
 
     def __enter__(self) -> Self:
@@ -171,7 +171,7 @@ class Simulation:
     @property
     def t(self) -> float:
         """Virtual seconds played."""
-        return self._lockstep.t
+        return self.lockstep.t
 
     @property
     def view(self) -> View:
@@ -200,11 +200,11 @@ class Simulation:
 
     def tick(self, dt: float = TICK_S) -> View:
         """Let `dt` seconds pass."""
-        return self._lockstep.tick(dt)
+        return self.lockstep.tick(dt)
 
     def play(self, limit_s: float = 4 * 3600.0) -> View:
         """Play to the end of the game, or for `limit_s`."""
-        return self._lockstep.play(limit_s)
+        return self.lockstep.play(limit_s)
 
     def step(self, t: float, n: int) -> tuple[View, int]:
         """The table's turn: see `TableSide`."""

@@ -120,11 +120,11 @@ class Backup(Observer):
         self._wanted = self._kept = (0, 0)
         self._finished: deque[Path] = deque()
         self._due = threading.Event()
-        self._done = threading.Event()
+        self.done = threading.Event()
         self._closing = False
         self._said = ""
         self._thread = threading.Thread(target=self._keep, name="backup", daemon=True)
-        self._done.set()
+        self.done.set()
         self._thread.start()
 
     def on_step(self, t: float, table: Table, armed: bool) -> None:  # noqa: ARG002
@@ -134,9 +134,9 @@ class Backup(Observer):
             # also at the start: a table that was killed may not have come to copy the game before to its end
             self._finished.append(self._journal.with_name(opened.after))
         self._wanted = game, table.journal.seq
-        if t >= self._next and self._wanted != self._kept and self._done.is_set():
+        if t >= self._next and self._wanted != self._kept and self.done.is_set():
             self._next = t + self._every_s
-            self._done.clear()
+            self.done.clear()
             self._due.set()
 
     def close(self) -> None:
@@ -152,7 +152,7 @@ class Backup(Observer):
             self._due.clear()
             closing = self._closing
             self._once()
-            self._done.set()
+            self.done.set()
 
     def _once(self) -> None:
         if (wanted := self._wanted) == self._kept:

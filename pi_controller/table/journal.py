@@ -91,7 +91,7 @@ class Journal:
         batch = self.batch + 1
         plain = _rows_of(facts, self.seq, batch)
         with journal_errors(self.path, "written"):
-            db = self._open_db()
+            db = self.database()
             rows = list(chained(self._hash, plain)) if not self.read_only else list(plain)
             try:
                 db.execute("BEGIN IMMEDIATE")
@@ -132,7 +132,7 @@ class Journal:
         """Yield every record as it stands in the file, its hash checked; with `to` those up to that `seq`."""
         with journal_errors(self.path, "read"):
             previous = genesis(self.meta.epoch) if self.meta else ""
-            for n, row in enumerate(file.rows(self._open_db(), self._version, self.seq if to is None else to), 1):
+            for n, row in enumerate(file.rows(self.database(), self._version, self.seq if to is None else to), 1):
                 if row.seq != n:
                     raise wrong(self.path, f"record {n} is missing", RECOVER)
                 if self.meta:
@@ -196,7 +196,7 @@ class Journal:
         Nothing is waited for: where somebody is reading it is done another time.
         """
         with journal_errors(self.path, "written"):
-            db = self._open_db()
+            db = self.database()
             db.execute("PRAGMA busy_timeout = 0")
             try:
                 busy, _, _ = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -224,7 +224,7 @@ class Journal:
         about = Meta(self._token(EPOCH_BYTES).hex(), created=t)
         write_next(self.path, about, list(_rows_of(facts, 0, 1)))
         with journal_errors(self.path, "closed"):
-            (busy, _, _) = self._open_db().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            (busy, _, _) = self.database().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
             raise wrong(self.path, "another program reads it", "close the other program, or try again in a moment")
         self._close_db()
@@ -279,7 +279,7 @@ class Journal:
         todo = "put it back: play goes on by itself"
         with suppress(OSError, sqlite3.Error, JournalError):
             if not rescued.exists():
-                db = self._open_db()
+                db = self.database()
                 file.make_private(rescued)
                 with closing(sqlite3.connect(rescued)) as kept:
                     db.backup(kept)
@@ -344,7 +344,8 @@ class Journal:
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         file.sync(self.path.absolute().parent)
 
-    def _open_db(self) -> sqlite3.Connection:
+    def database(self) -> sqlite3.Connection:
+        """Return the open database. Raises `JournalError` where the journal is closed."""
         if self._db is None:
             raise wrong(self.path, "it is closed", "open it again")
         return self._db

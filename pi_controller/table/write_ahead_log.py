@@ -75,7 +75,7 @@ def examine(path: Path) -> State:
     seen = max((row.batch for row in _beyond(log, path.read_bytes(), last, chained=about is not None)), default=0)
     if seen > last.batch + 1:
         return State(f"its log is damaged: it can be read up to event {last.batch}, and event {seen} is seen")
-    whole, behind = _frames(log)
+    whole, behind = whole_frames(log)
     if whole < 0:
         return State("its log cannot be read" if any(log[_HEAD.size :]) else "")
     return State(torn=behind)
@@ -159,7 +159,7 @@ def _follows(row: Row, before: set[Row]) -> bool:
     return False
 
 
-def _frames(log: bytes) -> tuple[int, bool]:
+def whole_frames(log: bytes) -> tuple[int, bool]:
     """Return how many frames SQLite reads (-1: the log's head is damaged), and whether more of this log follow."""
     if len(log) < _HEAD.size:
         return -1, False

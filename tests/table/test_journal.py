@@ -86,7 +86,7 @@ def test_gives_back_what_it_took(path):
 
 def test_every_commit_is_on_disk_before_it_counts(path):
     with Journal(path) as journal:
-        db = journal._open_db()
+        db = journal.database()
         assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
         assert db.execute("PRAGMA synchronous").fetchone() == (2,)
 
@@ -169,7 +169,7 @@ def test_another_program_wrote_to_it(path):
 def test_a_full_disk_takes_nothing_of_the_batch(path):
     with Journal(path) as journal:
         journal.append([OPENED])
-        db = journal._open_db()
+        db = journal.database()
         db.execute(f"PRAGMA max_page_count = {db.execute('PRAGMA page_count').fetchone()[0]}")
         with pytest.raises(JournalError, match="disk is full") as error:
             journal.append([Void(float(n), "x" * 500) for n in range(50)])
@@ -292,7 +292,7 @@ def test_an_empty_file_is_a_fresh_journal(path):
     path.touch()
     with Journal(path) as journal:
         assert journal.opened() is None
-        assert journal._open_db().execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
+        assert journal.database().execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
 
 
 @pytest.mark.parametrize("name", ["none.sqlite", "."])
