@@ -119,7 +119,7 @@ class Sampler:
         self.frame_number = self.frame_number + 1 & 0xFFFF
 
     def add_event(self, kind, part=0, value=0):
-        """Keep an event until the host has it, and bring the light up to date."""
+        """Keep an event of this moment for the host."""
         self.events.add(self._now, kind, part, value)
         self._light()  # whatever it shows comes with an event
 

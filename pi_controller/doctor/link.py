@@ -1,4 +1,4 @@
-"""The link to the board: port, handshake, firmware, samples, losses, clock, and what the board says of itself."""
+"""Checks the link to the board: port, handshake, firmware, sample rate, loss, clock, the board's own events."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from pi_controller.drivers.gpio import header_factory
-from pi_controller.drivers.ports import ButtonsError
+from pi_controller.drivers.ports import ButtonsError, PinsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -27,7 +27,7 @@ SETTLE_S = 0.020
 
 
 class Debounce:
-    """The contact of one button: edges with their times in, presses out. Pure; time is passed in.
+    """Debounces one button: edges with their times in, presses out. Pure; time is passed in.
 
     Two faults pull apart. A contact chatters when it closes and opens, which must not make two presses of one; and a
     long wire beside a light strip picks up spikes with no finger near it, which must not make any. Reporting the first
@@ -53,7 +53,7 @@ class Debounce:
         self._down: float | None = None
 
     def edge(self, t: float, closed: bool) -> None:
-        """Take in the level at `t`."""
+        """Take an edge to that level at `t`."""
         if closed == self.closed:
             return
         t = max(t, self._since)
@@ -65,7 +65,7 @@ class Debounce:
         self._since = t
 
     def look(self, t: float, closed: bool) -> None:
-        """Take in the level as it is at `t`, after the edges; it differs only where one was lost or is late."""
+        """Take the level as polled at `t`, after the edges; it differs only where an edge was lost or is late."""
         if closed:
             self.edge(t, closed=True)
         elif self.closed:
@@ -74,7 +74,7 @@ class Debounce:
             self._since = max(t, self._since)
 
     def settle(self, t: float) -> float | None:
-        """Let time pass to `t`; return when the finger came down, once for each press."""
+        """Advance to `t`; return when the finger came down, once for each press that is now certain."""
         self._pass(t)
         down, self._down = self._down, None
         return down
@@ -110,7 +110,10 @@ class GpioButtons:
         self._pressed: Callable[[str, float], None] | None = None
         self.devices: dict[str, DigitalInputDevice] = {}
         self._contacts: dict[str, Debounce] = {}
-        self._own = header_factory() if factory is None else None
+        try:
+            self._own = header_factory() if factory is None else None
+        except PinsError as error:
+            raise ButtonsError(error.what, error.todo) from error
         for name, pin in pins.items():
             try:
                 device = _device(pin, factory or self._own)

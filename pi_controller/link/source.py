@@ -1,4 +1,4 @@
-"""The face of whatever messages come from: a mat board, the sensors on the Pi's own pins, or nothing at all."""
+"""The interface of a message source: a connected board, the sensors on the Pi's own pins, or none."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Waits(Protocol):
-    """What readings come in by."""
+    """The port or reader that readings come in by."""
 
     @property
     def name(self) -> str:
@@ -23,7 +23,7 @@ class Waits(Protocol):
 
 
 class Source(Protocol):
-    """Who gives messages. `step` is all there is: it never reads a clock and never sleeps."""
+    """A source of messages. It is driven by `step` alone, which never reads a clock and never sleeps."""
 
     missing: PortError | None
     """Why nothing can be opened, or was lost; None while it is open."""

@@ -1,4 +1,4 @@
-"""Keeps what the pads felt around each strike that was due: looks on at the daemon, fills the `Review`."""
+"""Keeps the samples around each strike that was due, as an observer of the daemon that fills the `Review`."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Around(Observer):
         self._done: list[Stroke] = []
 
     def on_messages(self, t: float, messages: Sequence[Message], armed: bool) -> None:  # noqa: ARG002
-        """Remember the samples."""
+        """Buffer the samples."""
         for message in messages:
             match message:
                 case Piezo():
