@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from pi_controller.pads import EVERY_PAD
+
 if TYPE_CHECKING:
     from pi_controller.mat.events import SensorFault
     from pi_controller.referee.facts import Question
@@ -240,4 +242,4 @@ class Story:
     def pads_open(self) -> tuple[int, ...]:
         """The pads that the hit owed may take: not the pad of the first hit, nor one that was opened."""
         taken = {*self.hide.opened, *(hit.pad for hit in self.hide.hits)}
-        return tuple(pad for pad in (1, 2, 3, 4) if pad not in taken)
+        return tuple(pad for pad in EVERY_PAD if pad not in taken)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pi_controller.games.ojibwe import HIGH, HIGH_MATE, value
-from pi_controller.games.ojibwe_state import COUNTERS, PADS
+from pi_controller.games.ojibwe_state import COUNTERS
+from pi_controller.pads import EVERY_PAD
 from pi_controller.pinmap import pinmap
 from pi_controller.show.i18n import catalogue
 from pi_controller.web.markup import chip, head, label, middle, safe, strokes, team
@@ -41,7 +42,9 @@ def table(view: View, language: str) -> str:
         inside += strokes("long", counters, COUNTERS) + f'<p class="count">{counters}</p>'
         sections[letter] = team(view, letter, sheet["hider"], inside)
     pool = strokes("long", sheet["pool"], COUNTERS) + f'<p class="count">{sheet["pool"]}</p>'
-    pads = "".join(_pad(pad, sheet["high"], text("open") if pad in view.opened else "", text("high")) for pad in PADS)
+    pads = "".join(
+        _pad(pad, sheet["high"], text("open") if pad in view.opened else "", text("high")) for pad in EVERY_PAD
+    )
     return (
         f"{sections['A']}{middle(text('In the pool'), pool)}{sections['B']}"
         f'<section class="mat">{label(text("What a miss pays at each pad"))}<ol class="pads">{pads}</ol></section>'
