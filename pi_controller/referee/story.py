@@ -86,7 +86,8 @@ class Clock:
 class Hide:
     """The hide in progress or just settled; where nothing is hidden, the throw in progress.
 
-    `number` counts from 1 and stays until the bead is shown; it is 0 where nothing is hidden. `passes` are the pads
+    `number` counts from 1 and stays until the bead is shown; it is 0 where nothing is hidden. `begun` is whether an
+    action of the game was played in it, so that the record has it under that number. `passes` are the pads
     the hand has been under (in phase show: for the next hide), `fetched` whether the first may be the hand that took
     the bead up. `waived` are the fouls and questions that the judge let pass. `by_hand`: what was undone had shown the
     bead, so it is not sealed again. `foul` is the foul that settled the hide, `foul_seen` what the foul is called that
@@ -96,6 +97,7 @@ class Hide:
     """
 
     number: int = 1
+    begun: bool = False
     passes: tuple[int, ...] = ()
     fetched: bool = False
     waived: tuple[str, ...] = ()
