@@ -13,6 +13,7 @@ import msgspec
 
 from pi_controller.errors import MatError
 from pi_controller.show import phrases
+from pi_controller.show.game_show import player_rows
 from pi_controller.show.names import player_name
 from pi_controller.web import event_log
 from pi_controller.web.console_fouls import fouls
@@ -121,8 +122,8 @@ def sides_in_play(view: View) -> list[dict[str, str]]:
     """Return who can still be out of the game other than by play: the teams, or the players who are in it."""
     if view.phase in {"over", "halted"}:
         return []
-    rows = view.sheet.get("players") or view.sheet.get("horses") or []
-    names = [str(row.get("name") or row.get("player")) for row in rows if not row.get("out")] if rows else ["A", "B"]
+    rows = player_rows(view.sheet)
+    names = [name for name, row in rows.items() if not row.get("out")] if rows else ["A", "B"]
     return [{"value": name, "label": player_name(view, name)} for name in names]
 
 
