@@ -15,15 +15,15 @@ class Events:
 
     def __init__(self):
         self._ring = [(0, 0, 0, 0)] * KEPT
-        self._last = 0  # number of the newest event
-        self._acked = 0  # number of the newest event that a host has said it has
+        self.newest = 0  # number of the newest event
+        self.confirmed = 0  # number of the newest event that a host has said it has
         self._sent = 0
         self._again = 0
 
     def add(self, us, kind, part=0, value=0):
         """Keep an event of board time `us`."""
-        self._last += 1
-        self._ring[self._last % KEPT] = (us, kind, part, value)
+        self.newest += 1
+        self._ring[self.newest % KEPT] = (us, kind, part, value)
 
     def begin(self, now):
         """A host has come: whatever is kept goes out from its oldest on."""
@@ -32,15 +32,15 @@ class Events:
 
     def acked(self, number):
         """The host has all up to `number`; one that was never sent is nonsense and changes nothing."""
-        if self._acked < number <= self._last:
-            self._acked = number
+        if self.confirmed < number <= self.newest:
+            self.confirmed = number
 
     def send(self, now, send):
         """Give `send` the bodies that are due: new ones at once, and all again that were not acknowledged in time."""
-        last = self._last
-        if self._acked == last:
+        last = self.newest
+        if self.confirmed == last:
             return
-        oldest = max(self._acked, last - KEPT) + 1
+        oldest = max(self.confirmed, last - KEPT) + 1
         if now >= self._again:
             self._sent = 0
         if self._sent < oldest:
@@ -51,4 +51,4 @@ class Events:
             self._sent += 1
             number = self._sent
             us, kind, part, value = self._ring[number % KEPT]
-            send(wire.event_body(number, number - oldest, oldest - 1 - self._acked, us, kind, part, value))
+            send(wire.event_body(number, number - oldest, oldest - 1 - self.confirmed, us, kind, part, value))

@@ -108,7 +108,7 @@ class Lamp:
 
     def __init__(self):
         self.state = "wait"
-        self._on = False
+        self.on = False
         self._pin = self._pixel = None
         name = machine_name()
         for part, pin in LEDS.items():
@@ -131,12 +131,12 @@ class Lamp:
         """Blink as the time wants it."""
         lit, period = PATTERNS[self.state]
         on = ms % period < lit
-        if on != self._on:
-            self._on = on
+        if on != self.on:
+            self.on = on
             self._show()
 
     def _show(self):
         if self._pin is not None:
-            self._pin(1 if self._on else 0)
+            self._pin(1 if self.on else 0)
         elif self._pixel is not None:
-            machine.bitstream(self._pixel, 0, _TIMING, _DIM if self._on else b"\0\0\0")
+            machine.bitstream(self._pixel, 0, _TIMING, _DIM if self.on else b"\0\0\0")

@@ -27,8 +27,8 @@ class Sampler:
         self.board = board
         self.running = False
         self.events = Events()
-        self._ears = wire.Decoder(wire.TO_BOARD, wire.HELLO)
-        self._number = 0
+        self.decoder = wire.Decoder(wire.TO_BOARD, wire.HELLO)
+        self.frame_number = 0
         self._minor = 0
         self._order = -1
         self._result = wire.OBEYED
@@ -54,13 +54,13 @@ class Sampler:
         self._ok = 0
         self._next_magnet = 0
         self._next_health = 0
-        self._piezos = Piezos(board.BLOCK, self._add_event)
+        self._piezos = Piezos(board.BLOCK, self.add_event)
         self._strips = Silence(1, self._touch_told)
         self._magnets = Silence(wire.MAGNETS, self._magnet_told)
         self._bus_stuck = False
-        self._add_event(wire.STARTED, board.boot_reason, board.early)
+        self.add_event(wire.STARTED, board.boot_reason, board.early)
         if board.boot_reason == 1 and board.early >= EARLY_STARTS:
-            self._add_event(wire.BROWN_OUT, 0, board.early)
+            self.add_event(wire.BROWN_OUT, 0, board.early)
         self._testing = True
         self._test(now)
         self._light()
@@ -76,12 +76,12 @@ class Sampler:
             self._late(took, now)
         data = board.read()
         if data:
-            for kind, _, payload in self._ears.feed(data):
+            for kind, _, payload in self.decoder.feed(data):
                 self._hear(kind, payload, now)
         if self.running and now - self._heard_us > SILENCE_US:
             self._fell_silent = True
-            self._add_event(wire.HOST_SILENT, 0, (now - self._heard_us) // 1000)
-            self._ears.restart()
+            self.add_event(wire.HOST_SILENT, 0, (now - self._heard_us) // 1000)
+            self.decoder.restart()
             self._stop()
         running = self.running
         block = self._block
@@ -115,10 +115,11 @@ class Sampler:
         board.feed()
 
     def _send(self, body):
-        self.board.write(wire.seal(body, self._number))
-        self._number = self._number + 1 & 0xFFFF
+        self.board.write(wire.seal(body, self.frame_number))
+        self.frame_number = self.frame_number + 1 & 0xFFFF
 
-    def _add_event(self, kind, part=0, value=0):
+    def add_event(self, kind, part=0, value=0):
+        """Keep an event of this moment for the host."""
         self.events.add(self._now, kind, part, value)
         self._light()  # whatever it shows comes with an event
 
@@ -146,7 +147,7 @@ class Sampler:
                 return
             if self._fell_silent:
                 self._fell_silent = False
-                self._add_event(wire.HOST_BACK, 0, silent_us // 1000)
+                self.add_event(wire.HOST_BACK, 0, silent_us // 1000)
             self.events.begin(now)
             if not self.running:
                 self._start(now)
@@ -235,7 +236,7 @@ class Sampler:
             uptime_ms=now // 1000,
             overflows=board.overflows,
             i2c_errors=board.i2c_errors,
-            bad_frames=self._ears.bad,
+            bad_frames=self.decoder.bad,
             worst_us=self._worst_us,
             us=now,
         )
@@ -245,14 +246,14 @@ class Sampler:
         if took > LATE_US:
             self._late_us = max(self._late_us, took)
         if now >= self._late_again:
-            self._add_event(wire.LATE, 0, self._late_us)
+            self.add_event(wire.LATE, 0, self._late_us)
             self._late_us = 0
             self._late_again = now + LATE_EACH_US
 
     def _watch(self, now):
         board = self.board
         if board.overflows != self._lost and now >= self._lost_again:
-            self._add_event(wire.LOST, 0, board.overflows - self._lost)
+            self.add_event(wire.LOST, 0, board.overflows - self._lost)
             self._lost = board.overflows
             self._lost_again = now + LOST_EACH_US
         while board.news:
@@ -260,10 +261,10 @@ class Sampler:
             stuck = kind == wire.BUS_STUCK
             if stuck != self._bus_stuck:  # a bus that stays stuck is found so again and again
                 self._bus_stuck = stuck
-                self._add_event(kind, 0, value)
+                self.add_event(kind, 0, value)
         if self._testing and now >= self._tested_at:
             self._testing = False
-            self._add_event(wire.TESTED, self._piezos.good | self._strips.good << wire.PADS, self._magnets.good)
+            self.add_event(wire.TESTED, self._piezos.good | self._strips.good << wire.PADS, self._magnets.good)
 
     def _test(self, now):
         self._testing = True
@@ -273,10 +274,10 @@ class Sampler:
         self._magnets.begin(now)
 
     def _touch_told(self, back, _, us):
-        self._add_event(wire.TOUCH_BACK if back else wire.TOUCH_SILENT, 0, us // 1000)
+        self.add_event(wire.TOUCH_BACK if back else wire.TOUCH_SILENT, 0, us // 1000)
 
     def _magnet_told(self, back, i, us):
-        self._add_event(wire.MAGNET_BACK if back else wire.MAGNET_SILENT, i + 1, us // 1000)
+        self.add_event(wire.MAGNET_BACK if back else wire.MAGNET_SILENT, i + 1, us // 1000)
 
     def _light(self):
         # the lamp is seen by all, and a magnetometer's fault could tell of a bead: it is not shown

@@ -75,14 +75,15 @@ def run_table(settings: Settings, folder: Path) -> None:
         stack.callback(service.close)
         if not service.managed:  # the unit says who may read what a service keeps
             stack.callback(os.umask, os.umask(PRIVATE))
-        clock = _clock()
+        clock = steady_clock()
         daemon, bar, command_queue = assemble(settings, folder, clock, stack)
         lines = _console(daemon.table) if sys.stdin.isatty() else queue.SimpleQueue[str]()
         settle()
         drive(daemon, clock, lines, stop, bar, service, command_queue, settings.web.language)
 
 
-def _clock() -> Callable[[], float]:
+def steady_clock() -> Callable[[], float]:
+    """Return a clock in s since 1970 that no setting of the wall clock moves."""
     ahead = time.time() - time.monotonic()
     return lambda: time.monotonic() + ahead
 

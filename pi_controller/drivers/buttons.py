@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pi_controller.drivers.debounce import MIN_PRESS_S, SETTLE_S, Debounce
 from pi_controller.drivers.gpio import header_factory
-from pi_controller.drivers.ports import ButtonsError
+from pi_controller.drivers.ports import ButtonsError, PinsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -42,22 +42,25 @@ class GpioButtons:
         self._clock = clock
         self._edges: SimpleQueue[tuple[str, float, bool]] = SimpleQueue()
         self._pressed: Callable[[str, float], None] | None = None
-        self._devices: dict[str, DigitalInputDevice] = {}
+        self.devices: dict[str, DigitalInputDevice] = {}
         self._contacts: dict[str, Debounce] = {}
-        self._own = header_factory() if factory is None else None
+        try:
+            self._own = header_factory() if factory is None else None
+        except PinsError as error:
+            raise ButtonsError(error.what, error.todo) from error
         for name, pin in pins.items():
             try:
                 device = _device(pin, factory or self._own)
             except ButtonsError:
                 self.close()
                 raise
-            self._devices[name] = device
+            self.devices[name] = device
             self._contacts[name] = Debounce(device.is_active, clock(), min_press_s, settle_s)
             device.when_activated = partial(self._edge, name, True)
             device.when_deactivated = partial(self._edge, name, False)
 
     def __repr__(self) -> str:
-        return f"<GpioButtons {', '.join(f'{name} on {d.pin}' for name, d in self._devices.items()) or 'closed'}>"
+        return f"<GpioButtons {', '.join(f'{name} on {d.pin}' for name, d in self.devices.items()) or 'closed'}>"
 
     def listen(self, pressed: Callable[[str, float], None]) -> None:
         """Call `pressed(name, t)` once for each press, from `tick`."""
@@ -71,15 +74,15 @@ class GpioButtons:
             except Empty:
                 break
             self._contacts[name].edge(at, closed)
-        for name, device in self._devices.items():
+        for name, device in self.devices.items():
             self._contacts[name].look(t, device.is_active)
         _report_presses(self._contacts, t, self._pressed)
 
     def close(self) -> None:
         """Give the pins back."""
-        for device in self._devices.values():
+        for device in self.devices.values():
             device.close()
-        self._devices.clear()
+        self.devices.clear()
         if self._own is not None:
             self._own.close()
             self._own = None

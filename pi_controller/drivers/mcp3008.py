@@ -1,4 +1,4 @@
-"""The converter of a table without the board: an MCP3008 on the Pi's SPI0, read by gpiozero as fast as it gives.
+"""Driver of the MCP3008 ADC on the Pi's SPI0, for a table without the board; read by gpiozero as fast as it gives.
 
 `python -m pi_controller.drivers.mcp3008` reads and writes records to its standard output until nobody listens. It is a
 process of its own because a thread is not enough: while the table's own thread works, a reading thread waits for it,
@@ -22,6 +22,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 from pi_controller.drivers.gpio import header_factory
+from pi_controller.drivers.ports import PinsError
 from pi_controller.errors import INSTALL_PI, PortError
 from pi_controller.pinmap import pinmap
 
@@ -59,8 +60,11 @@ class Mcp3008:
         self._map = pinmap().pi.mcp3008
         # start bit; single-ended and the channel; then clocks for the ten bits
         self._asks = [(1, (8 | channel) << 4, 0) for channel in self._map.channels]
-        self._own = header_factory() if factory is None else None
-        self._bus = _open(self._map.port, self._map.device, self._map.hz, factory or self._own)
+        try:
+            self._own = header_factory() if factory is None else None
+        except PinsError as error:
+            raise PortError(error.what, error.todo) from error
+        self.bus = _open(self._map.port, self._map.device, self._map.hz, factory or self._own)
         try:
             self._look()
         except PortError:
@@ -70,7 +74,7 @@ class Mcp3008:
     def scan(self) -> list[int]:
         """Read all pads in turn, counts 0 to 1023. Raises `PortError` when the chip does not answer."""
         counts: list[int] = []
-        transfer = self._bus.transfer
+        transfer = self.bus.transfer
         for ask in self._asks:
             try:
                 _, high, low = transfer(list(ask))
@@ -83,7 +87,7 @@ class Mcp3008:
 
     def close(self) -> None:
         """Give the pins back. Closing twice is fine."""
-        self._bus.close()
+        self.bus.close()
         if self._own is not None:
             self._own.close()
             self._own = None

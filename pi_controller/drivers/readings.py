@@ -1,4 +1,4 @@
-"""The faces of what reads the sensors on the Pi's own pins, and the process that reads the piezos.
+"""Interfaces of the readers of sensors on the Pi's own pins, and the process that reads the piezos.
 
 `link/pins.py` makes messages of what these give. Times are seconds on the clock that the table uses.
 """
@@ -31,7 +31,7 @@ LAST_WORDS_S = 2.0
 
 
 class PiezoReader(Protocol):
-    """What reads the piezos, by itself and as fast as it can."""
+    """Reader of the piezos, in the background and as fast as it can."""
 
     name: str
 
@@ -49,7 +49,7 @@ class PiezoReader(Protocol):
 
 
 class StripReader(Protocol):
-    """What reads the touch strips, some fifty times a second."""
+    """Reader of the touch strips, in the background, some fifty times a second."""
 
     @property
     def missing(self) -> PortError | None:
@@ -74,7 +74,7 @@ class ReaderProcess:
         self._rest = b""
         try:
             # a session of its own, so that Ctrl-C reaches the table alone
-            self._process = subprocess.Popen(
+            self.process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -83,8 +83,8 @@ class ReaderProcess:
             )
         except OSError as error:
             raise PortError(f"the piezos' reader cannot be started: {error}", "install moccasin-mat again") from error
-        assert self._process.stdout is not None
-        self._out = self._process.stdout.fileno()
+        assert self.process.stdout is not None
+        self._out = self.process.stdout.fileno()
         os.set_blocking(self._out, False)
 
     def take(self) -> NDArray[Any]:
@@ -111,20 +111,20 @@ class ReaderProcess:
 
     def close(self) -> None:
         """Stop the reader."""
-        self._process.terminate()
+        self.process.terminate()
         try:
-            self._process.wait(LAST_WORDS_S)
+            self.process.wait(LAST_WORDS_S)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        for pipe in (self._process.stdout, self._process.stderr):
+            self.process.kill()
+            self.process.wait()
+        for pipe in (self.process.stdout, self.process.stderr):
             if pipe is not None:
                 pipe.close()
 
     def _ended(self) -> PortError:
         """Return why the reader has ended, by its last words."""
         try:
-            _, said = self._process.communicate(timeout=LAST_WORDS_S)
+            _, said = self.process.communicate(timeout=LAST_WORDS_S)
         except subprocess.TimeoutExpired:
             said = b""
         lines = said.decode(errors="replace").strip().splitlines()

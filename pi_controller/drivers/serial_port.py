@@ -44,20 +44,20 @@ class SerialPort:
 
     def __init__(self, device: str, write_timeout_s: float = 0.5, read_timeout_s: float = 1.0) -> None:
         self.name = device
-        self._serial = serial.Serial(
+        self.serial = serial.Serial(
             port=None, baudrate=BAUD, exclusive=True, timeout=read_timeout_s, write_timeout=write_timeout_s
         )
-        self._serial.port = device
+        self.serial.port = device
         # set before opening: a line that moves afterwards restarts some boards
-        self._serial.dtr = True
-        self._serial.rts = True
+        self.serial.dtr = True
+        self.serial.rts = True
         try:
-            self._serial.open()  # this drops the input too
+            self.serial.open()  # this drops the input too
         except _FAULTS as error:
             raise _not_opened(device, error) from error
 
     def __repr__(self) -> str:
-        return f"<SerialPort {self.name} {'open' if self._serial.is_open else 'closed'}>"
+        return f"<SerialPort {self.name} {'open' if self.serial.is_open else 'closed'}>"
 
     def read(self, at_least: int = 0) -> bytes:
         """Return all bytes that wait; with `at_least`, wait up to `read_timeout_s` for that many first."""
@@ -65,9 +65,9 @@ class SerialPort:
         data = bytearray()
         try:
             if at_least > 0:
-                data += self._serial.read(at_least)
-            while len(data) < MOST and (waiting := self._serial.in_waiting):
-                data += os.read(self._serial.fileno(), min(waiting, MOST))  # pyserial's own would select once more
+                data += self.serial.read(at_least)
+            while len(data) < MOST and (waiting := self.serial.in_waiting):
+                data += os.read(self.serial.fileno(), min(waiting, MOST))  # pyserial's own would select once more
         except _FAULTS as error:
             raise self._lost() from error
         return bytes(data)
@@ -76,7 +76,7 @@ class SerialPort:
         """Wait at most `seconds` for a byte to read; returns at once when one waits or the port has a fault."""
         self._check_open()
         try:
-            select.select([self._serial.fileno()], [], [], seconds)
+            select.select([self.serial.fileno()], [], [], seconds)
         except _FAULTS as error:
             raise self._lost() from error
 
@@ -84,7 +84,7 @@ class SerialPort:
         """Write all of `data` within `write_timeout_s`, or raise `PortError` and close."""
         self._check_open()
         try:
-            self._serial.write(data)
+            self.serial.write(data)
         except serial.SerialTimeoutException as error:
             self.close()
             raise takes_no_more(self.name) from error
@@ -94,10 +94,10 @@ class SerialPort:
     def close(self) -> None:
         """Give the port back. Closing twice is fine."""
         with suppress(OSError):  # the device may be gone; the descriptor is freed all the same
-            self._serial.close()
+            self.serial.close()
 
     def _check_open(self) -> None:
-        if not self._serial.is_open:
+        if not self.serial.is_open:
             raise closed(self.name)
 
     def _lost(self) -> PortError:
@@ -106,31 +106,31 @@ class SerialPort:
 
 
 def not_there(device: str, choices: str = "") -> PortError:
-    """Return what is raised while nothing is at `device`; `choices` names other ports."""
+    """Return the error for no device at `device`; `choices` names other ports."""
     todo = "check the USB cable"
     return PortError(f"there is no board at {device}", todo + choices, f"there is no board at its port: {todo}")
 
 
 def held(device: str) -> PortError:
-    """Return what is raised while another program has `device`."""
+    """Return the error for a `device` held by another program."""
     todo = "stop it: a serial monitor, or a second table on this board"
     return PortError(f"another program holds {device}", todo, f"another program holds the board's port: {todo}")
 
 
 def gone(device: str) -> PortError:
-    """Return what is raised when the board at `device` goes while it is open."""
+    """Return the error for a board at `device` that is unplugged while it is open."""
     todo = "check the USB cable; play goes on from the judge's console"
     return PortError(f"the board at {device} is gone", todo, f"the board is gone: {todo}")
 
 
 def takes_no_more(device: str) -> PortError:
-    """Return what is raised when the board at `device` reads nothing."""
+    """Return the error for a write timeout at `device`: the board reads nothing."""
     todo = "unplug the board and plug it in again"
     return PortError(f"the board at {device} takes no more data", todo, f"the board takes no more data: {todo}")
 
 
 def closed(device: str) -> PortError:
-    """Return what is raised when `device` is used after it was closed."""
+    """Return the error for `device` used after it was closed."""
     return PortError(f"the port {device} is closed", todo := "open it again", f"the board's port is closed: {todo}")
 
 

@@ -1,4 +1,4 @@
-"""The loudspeaker: one short sound at a time, played by ALSA's `aplay` in a process of its own.
+"""Audio output: one short sound at a time, played by ALSA's `aplay` in a process of its own.
 
 `aplay` (package alsa-utils, on every Raspberry Pi OS) plays on bare ALSA and through PipeWire alike, holds no lock that
 the game could wait for, and a loudspeaker that was pulled out ends the process and nothing else. Passed over:
@@ -99,7 +99,7 @@ class AplaySound:
         self.device = device
         self._program = program
         self._clock = clock
-        self._process: subprocess.Popen[bytes] | None = None
+        self.process: subprocess.Popen[bytes] | None = None
         self._hung: subprocess.Popen[bytes] | None = None
         self._late = 0.0
 
@@ -118,7 +118,7 @@ class AplaySound:
             try:
                 file.write(frames.tobytes())
                 file.seek(0)
-                self._process = subprocess.Popen(
+                self.process = subprocess.Popen(
                     [*command, "-r", str(clip.rate), "-c", str(channels), "-"],
                     stdin=file,
                     stdout=subprocess.DEVNULL,
@@ -133,12 +133,12 @@ class AplaySound:
 
     def sounding(self) -> bool:
         """Return whether `aplay` is still at it; `SoundError` where it failed, or hangs."""
-        if self._process is None:
+        if self.process is None:
             return False
-        status = self._process.poll()
+        status = self.process.poll()
         if status is None and self._clock() < self._late:
             return True
-        why = "it does not come to an end" if status is None else _why(self._process)
+        why = "it does not come to an end" if status is None else _why(self.process)
         self.stop()
         if status == 0:
             return False
@@ -149,7 +149,7 @@ class AplaySound:
 
     def stop(self) -> None:
         """End the process, if there is one; one that hangs in the kernel is left behind, not waited for."""
-        process, self._process = self._process, None
+        process, self.process = self.process, None
         if process is not None:
             with suppress(OSError):
                 process.kill()

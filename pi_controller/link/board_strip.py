@@ -1,4 +1,4 @@
-"""The light strip that hangs on the mat board, told over the link: only the pixels that change are sent.
+"""Drives the light strip on the mat board over the link; only the pixels that change are sent.
 
 The newest frame is what is sent; one that the wire had no time for is never shown. On each new link the board is told
 the whole frame, for it may have started anew.
@@ -36,7 +36,7 @@ class BoardStrip:
         self.count = count
         self._brightness = brightness
         self._cap_ma = cap_ma
-        self._wanted: list[Rgb] = [(0, 0, 0)] * count
+        self.wanted: list[Rgb] = [(0, 0, 0)] * count
         self._shown: list[Rgb] | None = None
         self._link: int = 0
         self._refused = False
@@ -48,10 +48,10 @@ class BoardStrip:
         return f"<BoardStrip {self.count} pixels{'' if self._open else ', closed'}>"
 
     def show(self, frame: Sequence[Rgb]) -> None:
-        """Have `frame` shown, dimmed and under the cap; it leaves with the session's next tick."""
+        """Queue `frame`, dimmed and current-limited, for the session's next tick."""
         if not self._open:
             raise StripError("the light strip is closed", "open it again")
-        self._wanted = dressed(frame, self.count, self._brightness, self._cap_ma)
+        self.wanted = dressed(frame, self.count, self._brightness, self._cap_ma)
         session = self._session
         if not session.up:
             return
@@ -65,7 +65,7 @@ class BoardStrip:
     def close(self) -> None:
         """Turn all pixels off. The board does so too as soon as nobody talks to it. Closing twice is fine."""
         self._open = False
-        self._wanted = [(0, 0, 0)] * self.count
+        self.wanted = [(0, 0, 0)] * self.count
 
     def _next(self) -> BoardCommand | None:
         session = self._session
@@ -73,9 +73,9 @@ class BoardStrip:
             return None
         if session.orders.links != self._link:
             self._link, self._shown, self._refused = session.orders.links, None, False
-        if self._wanted == self._shown or self._refused:
+        if self.wanted == self._shown or self._refused:
             return None
-        frame = self._wanted
+        frame = self.wanted
         runs = changes(self._shown, frame)
 
         def done(result: int | None) -> None:

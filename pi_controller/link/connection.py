@@ -1,4 +1,4 @@
-"""A board listened to: its port opened and looked for again, its link, and why there is no board.
+"""The connection to a board: opens its port, reconnects when it is lost, and says why there is no board.
 
 `BoardConnection.step(t)` is all there is: it never reads a clock and never sleeps. The daemon listens with it, and so
 does whoever looks at a mat without a game.
@@ -38,7 +38,7 @@ class BoardConnection:
         """Why the port cannot be opened, or was lost; None while it is open."""
         self.why = ""
         """Why there is no link, in one line that names no port's path; empty while there is one."""
-        self._open_port = open_port
+        self.open_port = open_port
         self._look_at = float("-inf")
 
     def step(self, t: float, at_least: int = 0) -> list[Message]:
@@ -52,7 +52,7 @@ class BoardConnection:
                 if t < self._look_at:
                     return []
                 self._look_at = t + AGAIN_S
-                self.port = self._open_port()
+                self.port = self.open_port()
                 self.missing = None
                 self.session.start(t)
             messages += self.session.feed(self.port.read(at_least), t)

@@ -1,4 +1,4 @@
-"""Frames on the wire: where one ends, whether it is whole, whether it is the next. Like `wire.py` run by both ends.
+"""Framing on the wire: COBS, CRC-16 and sequence numbers. Like `wire.py` run by both ends.
 
 A frame is a body, COBS-stuffed so that it holds no zero, and one zero to end it. The body is type (u8), sequence
 number (u16), payload, CRC-16/CCITT-FALSE (u16) over all before it; all little endian. The number counts every frame
@@ -97,7 +97,7 @@ class Frames:
         self.lost = 0
         self.repeated = 0
         self._opener = opener
-        self._left = b""
+        self.unfinished = b""
         self._skip = False
         self.restart()
 
@@ -107,27 +107,27 @@ class Frames:
 
     def restart(self) -> None:
         """Forget the session (not the counters): only an opener is let through next."""
-        self._last = -1
+        self.last_number = -1
         self._doubt = False
         self._held: "tuple[int, int, bytes] | None" = None
 
     def feed(self, data: bytes) -> list[tuple[int, int, bytes]]:
         """Return the frames that `data` completes, each (type, number, payload). Never raises."""
-        parts = (self._left + data).split(_ZERO)
-        self._left = parts.pop()
+        parts = (self.unfinished + data).split(_ZERO)
+        self.unfinished = parts.pop()
         out: list[tuple[int, int, bytes]] = []
         for part in parts:
             if self._skip:
                 self._skip = False  # the rest of a frame that was too long
             elif part:
                 self._take(part, out)
-        if len(self._left) > LONGEST:
-            self._left = b""
+        if len(self.unfinished) > LONGEST:
+            self.unfinished = b""
             if not self._skip:
                 self._skip = True
                 self._refuse()
         elif self._skip:
-            self._left = b""
+            self.unfinished = b""
         return out
 
     def _refuse(self) -> None:
@@ -145,7 +145,7 @@ class Frames:
             return self._refuse()
         number = body[1] | body[2] << 8
         held = self._held
-        last = self._last if held is None else held[1]
+        last = self.last_number if held is None else held[1]
         if number == last:
             self.repeated += 1
             return None
@@ -165,8 +165,8 @@ class Frames:
         return None
 
     def _believe(self, frame: tuple[int, int, bytes], out: list[tuple[int, int, bytes]]) -> None:
-        if frame[0] != self._opener and self._last >= 0:
-            self.lost += frame[1] - self._last - 1 & 0xFFFF
-        self._last = frame[1]
+        if frame[0] != self._opener and self.last_number >= 0:
+            self.lost += frame[1] - self.last_number - 1 & 0xFFFF
+        self.last_number = frame[1]
         self.frames += 1
         out.append(frame)

@@ -1,4 +1,4 @@
-"""A talk with one board: bytes in, messages out, stamped with the host's clock.
+"""The protocol session with one board: bytes in, messages out, stamped with the host's clock.
 
 The session says HELLO until the board answers, keeps pinging, and tells when the board is gone, restarted or not to be
 talked to. Loss is counted and shown as a `Gap`, never hidden. A frame that is whole but cannot be true (samples the
@@ -88,7 +88,7 @@ class Session:
         self._up = False
         self._heard = 0.0
         self._next = float("inf")
-        self._index = -1
+        self.next_index = -1
         self._astray = 0
         self._told = BoardEvents()
         self._ack: int | None = None
@@ -121,19 +121,19 @@ class Session:
 
     @property
     def takes_orders(self) -> bool:
-        """Whether the board that talks, or talked last, takes orders, and tells of events."""
+        """Whether the connected board, or the last one, takes commands and sends events."""
         return self.board is not None and self.board.minor >= wire.ORDERS
 
     def has(self, feature: int) -> bool:
-        """Whether the board that talks, or talked last, takes orders and has `feature` (a `wire.HAS_...`)."""
+        """Whether the connected board, or the last one, takes commands and has `feature` (a `wire.HAS_...`)."""
         return self.board is not None and self.takes_orders and bool(self.board.features & feature)
 
     def test(self) -> None:
-        """Order a self test as soon as the board takes orders; a `BoardEvent` "tested" tells what came of it."""
+        """Request a self test as soon as the board takes commands; a `BoardEvent` "tested" has the result."""
         self.orders.give(BoardCommand(wire.test_body))
 
     def start(self, t: float) -> None:
-        """Begin anew with a port just opened, at `t`."""
+        """Start a session on a port just opened, at `t`."""
         if self._up:
             self._down(t, "The board's port was opened anew.")
         self._decoder.restart()
@@ -252,7 +252,7 @@ class Session:
             return True
         self.clock = BoardClock()
         self.board = board
-        self._index = -1
+        self.next_index = -1
         self._astray = 0
         self._up = True
         self._said = ""
@@ -295,7 +295,7 @@ class Session:
         if np.bitwise_or.reduce(raw) & self._over:
             return False
         when = self._when(us, t, board.block / board.hz)
-        missing = index - self._index if self._index >= 0 else 0
+        missing = index - self.next_index if self.next_index >= 0 else 0
         if when is None or missing < 0:
             # a damaged frame, or a board that counts anew: the second in a row decides
             self._astray += 1
@@ -308,7 +308,7 @@ class Session:
             self._stats.gaps += 1
             self._stats.missing_samples += missing
             self._out.append(Gap(when - missing / board.hz, when, missing))
-        self._index = index + board.block
+        self.next_index = index + board.block
         samples: NDArray[np.int16] = (raw - self._rest).reshape(-1, self._pads)
         self._out.append(Piezo(when, index, float(board.hz), samples, int(self._rest)))
         return True

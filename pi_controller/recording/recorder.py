@@ -1,4 +1,4 @@
-"""The recorder of a table: looks on at the daemon and keeps every reading, but shows none before its hide is over.
+"""Records every reading of a table as an observer of the daemon; none is on disk before its hide is over.
 
 The readings of a hide say where the bead lies. So a second of them is packed at a time and held in memory, and the file
 grows only when the table itself has shown the bead (or settled the hide), all at once: neither what is in the file nor
@@ -56,7 +56,7 @@ class Recorder:
         self._hides = table.game.hidden is not None
         self._blocks = Blocks(pinmap().magnetometers.counts_per_ut, self._packed, self._felt)
         self._held: deque[tuple[float, bytes]] = deque()
-        self._held_bytes = 0
+        self.held_bytes = 0
         self._ready: deque[bytes] = deque()
         self._unsynced = False
         self._lost: tuple[float, float] | None = None
@@ -96,7 +96,7 @@ class Recorder:
             self._blocks.add(press)
 
     def on_step(self, t: float, table: Table, armed: bool) -> None:
-        """Note what time brought; let go of what may be seen now, a chunk a step."""
+        """Record the end of the step; write out what may be public now, a chunk a step."""
         if self._file is None:
             return
         view = table.view
@@ -153,10 +153,10 @@ class Recorder:
             return
         self._held.append((self._t if self._since is None else self._since, data))
         self._since = self._t
-        self._held_bytes += len(data)
-        while self._held_bytes > self._hold and len(self._held) > 1:
+        self.held_bytes += len(data)
+        while self.held_bytes > self._hold and len(self._held) > 1:
             since, gone = self._held.popleft()
-            self._held_bytes -= len(gone)
+            self.held_bytes -= len(gone)
             self._lost = (self._lost[0] if self._lost else since, self._held[0][0])
 
     def _release(self) -> None:
@@ -170,7 +170,7 @@ class Recorder:
             self._lost = None
         self._ready += (data for _, data in self._held)
         self._held.clear()
-        self._held_bytes = 0
+        self.held_bytes = 0
         if self._file is None:
             return
         try:

@@ -1,4 +1,4 @@
-"""Keeps what the pads felt around each strike that was due: looks on at the daemon, fills the `Review`."""
+"""Keeps the samples around each strike that was due, as an observer of the daemon that fills the `Review`."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Around:
         self._done: list[Stroke] = []
 
     def on_messages(self, t: float, messages: Sequence[Message], armed: bool) -> None:  # noqa: ARG002
-        """Remember the samples."""
+        """Buffer the samples."""
         for message in messages:
             match message:
                 case Piezo():
@@ -67,7 +67,7 @@ class Around:
         self._waiting += [_Waiting(event, self._hide, self._turned) for event in events if isinstance(event, Strike)]
 
     def on_press(self, t: float, press: Button) -> None:
-        """A button shakes nothing."""
+        """Ignored: a button moves no pad."""
 
     def on_step(self, t: float, table: Table, armed: bool) -> None:  # noqa: ARG002
         """Keep the strikes of which everything is there; those of the next game apart from those of the last."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pi_controller.referee.story import Story
 
 MOMENT_S = 0.5
-_TODO = "the line is passed over; 'moccasin-mat referee --help' shows the lines it takes"
+TODO = "the line is passed over; 'moccasin-mat referee --help' shows the lines it takes"
 
 
 class Pipe:
@@ -53,7 +53,7 @@ class Pipe:
             self._t = said.t
             facts = self.history.decided(said, self._referee.decide)
         except (InvalidActionError, IllegalActionError) as error:
-            message = f"line {self._lines}: {error.what}; {error.todo or _TODO}"
+            message = f"line {self._lines}: {error.what}; {error.todo or TODO}"
             self._out({"error": {"kind": error.code, "message": message, "line": self._lines}})
             return False
         self._write_facts(facts)

@@ -114,14 +114,14 @@ class Cable(SimMat):
 
     def _wire(self) -> None:
         arrive: Callable[[bytes], None] = self.board.arrive
-        self.board.arrive = lambda data: arrive(self._worn(data))
+        self.board.arrive = lambda data: arrive(self.worn(data))
 
     def _name(self, name: str) -> None:
         link = Path(self.device)
         self.device = str(link.rename(link.with_name(name)))
 
     def _send(self, data: bytes) -> None:
-        super()._send(self._worn(data))
+        super()._send(self.worn(data))
 
     def _hear(self, expect: int) -> None:
         if self._stalled:
@@ -139,7 +139,8 @@ class Cable(SimMat):
             self.cut_frames += self._outbox[-1] != 0  # a zero ends a frame
         return super()._flush()
 
-    def _worn(self, data: bytes) -> bytes:
+    def worn(self, data: bytes) -> bytes:
+        """Return `data` as it comes through: with bits flipped and bytes lost as often as `wear` says."""
         if not (self._bit_errors or self._byte_loss):
             return data
         worn = np.frombuffer(data, np.uint8)

@@ -63,20 +63,21 @@ class Players(People):
             case "toss":
                 return self._toss()
             case "hide":
-                return self._hide(self._script(view), view.hider)
+                return self._hide(self.plan_of(view), view.hider)
             case "check":
                 self._catch_up(view)
                 return self._nothing_more()
             case "hit":
                 self._catch_up(view)
-                return self._hit(self._script(view), view.owed or "first")
+                return self._hit(self.plan_of(view), view.owed or "first")
             case "show":
                 self._catch_up(view)
-                return self._show(self._script(view), view)
+                return self._show(self.plan_of(view), view)
             case _:
                 return None
 
-    def _script(self, view: View) -> HidePlan:
+    def plan_of(self, view: View) -> HidePlan:
+        """Return what the players will do in the hide on show."""
         return hide_plan(self.seed, view.hide, self.pace, self.mischief)
 
     def _toss(self) -> Iterator[float]:
@@ -122,11 +123,12 @@ class Players(People):
         yield stroke.look_s
         level = stroke.level_dbfs
         while True:
-            self._strike(plan.hide, owed, stroke, level)
+            self.strike(plan.hide, owed, stroke, level)
             yield AGAIN_S
             level = louder(level)
 
-    def _strike(self, hide: int, owed: str, stroke: Stroke, level: float) -> None:
+    def strike(self, hide: int, owed: str, stroke: Stroke, level: float) -> None:
+        """Strike the pads of `stroke` at `level` dBFS, and note it as the truth."""
         self.truth.struck(hide, owed, stroke.pad)
         self._last_stroke = (hide, owed, stroke.pad)
         self._world.strike(stroke.pad, level, stroke.also, stroke.also_after_s, stroke.after_s)
@@ -160,7 +162,7 @@ class Players(People):
         """People who come back to a table in the middle of a hide have hidden already: the beads lie there."""
         if self._hid == view.hide:
             return
-        plan = self._script(view)
+        plan = self.plan_of(view)
         self._hid = view.hide
         if view.hide not in self.truth.hides:
             self.truth.hidden(plan, _team(view.hider))
@@ -169,7 +171,8 @@ class Players(People):
 
     # the judge
 
-    def _answer_to(self, view: View, asked: Asked) -> str | dict[str, Any]:
+    def answer_to(self, view: View, asked: Asked) -> str | dict[str, Any]:
+        """Return the judge\'s true answer, or the action that the judge enters instead."""
         foul = self.truth.hides[view.hide].foul if view.hide in self.truth.hides else None
         if asked.about == "no_reading" and foul is not None:
             return {"do": "foul", "by": "hider", "kind": foul}

@@ -59,7 +59,7 @@ class Elsewhere:
         self._settings = settings
         self._presses: list[str] = []
         self._calls: list[JudgeCall] = []
-        self._process: ForkServerProcess | None = None
+        self.process: ForkServerProcess | None = None
         self._turns: Connection | None = None
 
     def start(self) -> None:
@@ -67,24 +67,24 @@ class Elsewhere:
         self.close()
         self._presses, self._calls = [], []
         self._turns, theirs = _processes.Pipe()
-        self._process = _processes.Process(target=serve, args=(self._settings, theirs), daemon=True)
-        self._process.start()
+        self.process = _processes.Process(target=serve, args=(self._settings, theirs), daemon=True)
+        self.process.start()
         theirs.close()
 
     @property
     def kill(self) -> Callable[[], None]:
         """What kills the table (SIGKILL), at once and from any thread."""
-        assert self._process is not None
-        return self._process.kill
+        assert self.process is not None
+        return self.process.kill
 
     def close(self) -> None:
         """End the process, whatever it does."""
-        if self._process is not None and self._turns is not None:
-            self._process.kill()
-            self._process.join()
-            self._process.close()
+        if self.process is not None and self._turns is not None:
+            self.process.kill()
+            self.process.join()
+            self.process.close()
             self._turns.close()
-            self._process = self._turns = None
+            self.process = self._turns = None
 
     def press(self, name: str) -> None:
         """Press a button; it counts in the next turn."""

@@ -34,22 +34,22 @@ class LockStep:
         self._players = players
         self._side = side
         self.t = start
-        self.view, self._sent = side.step(start, 0)
+        self.view, self.sent = side.step(start, 0)
         players.watch(self.view)
 
     def tick(self, dt: float = TICK_S) -> View:
         """Let `dt` seconds pass for everyone; return what the table shows."""
         self._players.act(self.t)
-        n = self._mat.advance(dt, self._sent)
+        n = self._mat.advance(dt, self.sent)
         self.t += dt
-        self.view, self._sent = self._side.step(self.t, n)
+        self.view, self.sent = self._side.step(self.t, n)
         self._players.watch(self.view)
         return self.view
 
     def again(self) -> None:
         """The table was started anew: look at what it shows."""
-        self._sent = 0
-        self.view, self._sent = self._side.step(self.t, 0)
+        self.sent = 0
+        self.view, self.sent = self._side.step(self.t, 0)
         self._players.watch(self.view)
 
     def play(self, limit_s: float = 4 * 3600.0) -> View:

@@ -141,17 +141,18 @@ class OjibwePeople(TurnPeople):
             case "toss":
                 return self._toss()
             case "hide":
-                return self._hide(self._script(view))
+                return self._hide(self.plan_of(view))
             case "check":
                 return self._nothing_more(view)
             case "hit":
-                return self._shoot(self._script(view))
+                return self._shoot(self.plan_of(view))
             case "show":
-                return self._show(self._script(view))
+                return self._show(self.plan_of(view))
             case _:
                 return None
 
-    def _script(self, view: View) -> OjibweScript:
+    def plan_of(self, view: View) -> OjibweScript:
+        """Return what the players will do in the hide on show."""
         most = self.game.settings["max_open"]
         assert isinstance(most, int)
         return ojibwe_script(self.seed, view.hide, most, self.pace, self._allowed(view.hide))
@@ -191,7 +192,7 @@ class OjibwePeople(TurnPeople):
 
     def _nothing_more(self, view: View) -> Iterator[float]:
         """Wait for the mat to look; hands stay away. People who come back in the middle of a hide have hidden."""
-        self._catch_up(self._script(view))
+        self._catch_up(self.plan_of(view))
         for side in ("hider", "hitter"):
             self._world.hand_home(side)
         yield 0.0
@@ -276,8 +277,9 @@ class OjibwePeople(TurnPeople):
 
     # the judge
 
-    def _answer_to(self, view: View, asked: Asked) -> str | dict[str, Any]:
-        plan = self._script(view)
+    def answer_to(self, view: View, asked: Asked) -> str | dict[str, Any]:
+        """Return the judge\'s true answer, or the action that the judge enters instead."""
+        plan = self.plan_of(view)
         match asked.about:
             case "balls" | "no_reading" if plan.amiss is not None and plan.stop:
                 return self._over_again(view.hide)

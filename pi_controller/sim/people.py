@@ -113,7 +113,7 @@ class People(ABC):
         """Return what people do now: they act each time this is advanced, and it yields how long it takes."""
 
     @abstractmethod
-    def _answer_to(self, view: View, asked: Asked) -> str | dict[str, Any]:
+    def answer_to(self, view: View, asked: Asked) -> str | dict[str, Any]:
         """Return the judge's true answer, or the action that the judge enters instead."""
 
     def _answer(self, view: View, asked: Asked, t: float) -> None:
@@ -123,7 +123,7 @@ class People(ABC):
             return
         self._answer_at = t + AGAIN_S
         self.questions += 1
-        said = self._answer_to(view, asked)
+        said = self.answer_to(view, asked)
         self._judge(JudgeAnswer(t, said) if isinstance(said, str) else JudgeAction(t, said))
 
     def _enter(self, action: dict[str, Any]) -> None:

@@ -86,7 +86,7 @@ class Simulation:
             )
             stack.callback(self.daemon.close)
             self.players = people(game, seed, self.mat.world, self._press, self._judge, pace=pace, mischief=mischief)
-            self._lockstep = LockStep(self.mat, self.players, self)
+            self.lockstep = LockStep(self.mat, self.players, self)
             self._stack = stack.pop_all()
 
     def __enter__(self) -> Self:
@@ -100,7 +100,7 @@ class Simulation:
     @property
     def t(self) -> float:
         """Virtual seconds played."""
-        return self._lockstep.t
+        return self.lockstep.t
 
     @property
     def view(self) -> View:
@@ -129,11 +129,11 @@ class Simulation:
 
     def tick(self, dt: float = TICK_S) -> View:
         """Let `dt` seconds pass."""
-        return self._lockstep.tick(dt)
+        return self.lockstep.tick(dt)
 
     def play(self, limit_s: float = 4 * 3600.0) -> View:
         """Play to the end of the game, or for `limit_s`."""
-        return self._lockstep.play(limit_s)
+        return self.lockstep.play(limit_s)
 
     def step(self, t: float, n: int) -> tuple[View, int]:
         """The table's turn: see `lockstep.TableSide`."""

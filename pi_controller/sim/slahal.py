@@ -139,7 +139,7 @@ class BoneHolders(TurnPeople):
         return view.phase, view.hide
 
     def _begin(self, view: View) -> Iterator[float] | None:
-        plan = self._script(view)
+        plan = self.plan_of(view)
         match view.phase:
             case "toss":
                 return self._duel()
@@ -152,7 +152,8 @@ class BoneHolders(TurnPeople):
             case _:
                 return None
 
-    def _script(self, view: View) -> BonesPlan:
+    def plan_of(self, view: View) -> BonesPlan:
+        """Return what the players will do in the hide on show."""
         return bones_plan(self.seed, view.hide, self.pace, self._allowed(view.hide))
 
     def _out(self, view: View, plan: BonesPlan) -> tuple[int, ...]:
@@ -257,8 +258,9 @@ class BoneHolders(TurnPeople):
 
     # the judge
 
-    def _answer_to(self, view: View, asked: Asked) -> str | dict[str, Any]:
-        plan = self._script(view)
+    def answer_to(self, view: View, asked: Asked) -> str | dict[str, Any]:
+        """Return the judge\'s true answer, or the action that the judge enters instead."""
+        plan = self.plan_of(view)
         match asked.about:
             case "actual":
                 return _actual(plan, self._out(view, plan))

@@ -91,7 +91,8 @@ class Throwers(TurnPeople):
 
     # the judge
 
-    def _answer_to(self, view: View, asked: Asked) -> str | dict[str, Any]:
+    def answer_to(self, view: View, asked: Asked) -> str | dict[str, Any]:
+        """Return the judge\'s true answer, or the action that the judge enters instead."""
         del view
         plan = throw_script(self.game.name, self.seed, self._number, self.pace, self.mischief)
         return one_of(asked.choices, "foul" if self._foul(plan) else "play_on")

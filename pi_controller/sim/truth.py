@@ -130,7 +130,7 @@ class _FactsOfHide:
         self.revealed: int | None = None
 
 
-def _facts_by_hide(facts: Iterable[Fact], game: Game[Any]) -> tuple[dict[int, _FactsOfHide], list[str]]:
+def facts_by_hide(facts: Iterable[Fact], game: Game[Any]) -> tuple[dict[int, _FactsOfHide], list[str]]:
     """Sort facts by hide (the toss belongs to hide 0), and say where they cannot be told further."""
     told: dict[int, _FactsOfHide] = {}
     story = blank(game)
@@ -165,7 +165,7 @@ def compare(truth: Truth, facts: Iterable[Fact], game: Game[Any] | None = None) 
         if opened is None:
             return ["the facts do not say which game was played"]
         game = registry.game(opened.game, opened.options)
-    told, wrong = _facts_by_hide(known, game)
+    told, wrong = facts_by_hide(known, game)
     sheets: dict[int, dict[str, Any]] = {}
     try:
         sheets = truth.sheets(game)

@@ -16,6 +16,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from pi_controller.errors import JournalError
+from pi_controller.private_files import make_private
 from pi_controller.table import journal_file as file
 from pi_controller.table.verify import chain_of
 
@@ -52,7 +53,7 @@ def copy_of(journal: Path, folder: Path) -> Path:
         head = _head(bytes(data))
         copy = _place(folder, journal.stem, about.epoch[:8] if about else "v1", head[0])
         new = copy.with_name(f".{copy.name}.new")
-        file.make_private(new, journal)
+        make_private(new, journal)
         new.write_bytes(data)
         file.sync(new)
         if _head(new.read_bytes()) != head:
@@ -121,11 +122,11 @@ class Backup:
         self._wanted = self._kept = (0, 0)
         self._finished: deque[Path] = deque()
         self._due = threading.Event()
-        self._done = threading.Event()
+        self.done = threading.Event()
         self._closing = False
         self._said = ""
         self._thread = threading.Thread(target=self._keep, name="backup", daemon=True)
-        self._done.set()
+        self.done.set()
         self._thread.start()
 
     def on_messages(self, t: float, messages: Sequence[Message], armed: bool) -> None:
@@ -144,9 +145,9 @@ class Backup:
             # also at the start: a table that was killed may not have come to copy the game before to its end
             self._finished.append(self._journal.with_name(opened.after))
         self._wanted = game, table.journal.seq
-        if t >= self._next and self._wanted != self._kept and self._done.is_set():
+        if t >= self._next and self._wanted != self._kept and self.done.is_set():
             self._next = t + self._every_s
-            self._done.clear()
+            self.done.clear()
             self._due.set()
 
     def close(self) -> None:
@@ -162,7 +163,7 @@ class Backup:
             self._due.clear()
             closing = self._closing
             self._once()
-            self._done.set()
+            self.done.set()
 
     def _once(self) -> None:
         if (wanted := self._wanted) == self._kept:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from pi_controller.errors import JournalError
+from pi_controller.private_files import closed_to_us, make_private
 from pi_controller.referee.facts import Opened
 from pi_controller.table import journal_file as file
 from pi_controller.table import write_ahead_log
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 _encode = msgspec.json.Encoder().encode
+_MODE = 0o666
+"""The umask decides: a service's group may read its journal, and one run by hand is its user's alone."""
 
 
 class Journal:
@@ -91,7 +94,7 @@ class Journal:
         batch = self.batch + 1
         plain = _rows_of(facts, self.seq, batch)
         with journal_errors(self.path, "written"):
-            db = self._open_db()
+            db = self.database()
             rows = list(chained(self._hash, plain)) if not self.read_only else list(plain)
             try:
                 db.execute("BEGIN IMMEDIATE")
@@ -132,7 +135,7 @@ class Journal:
         """Yield every record as it stands in the file, its hash checked; with `to` those up to that `seq`."""
         with journal_errors(self.path, "read"):
             previous = genesis(self.meta.epoch) if self.meta else ""
-            for n, row in enumerate(file.rows(self._open_db(), self._version, self.seq if to is None else to), 1):
+            for n, row in enumerate(file.rows(self.database(), self._version, self.seq if to is None else to), 1):
                 if row.seq != n:
                     raise wrong(self.path, f"record {n} is missing", RECOVER)
                 if self.meta:
@@ -196,7 +199,7 @@ class Journal:
         Nothing is waited for: where somebody is reading it is done another time.
         """
         with journal_errors(self.path, "written"):
-            db = self._open_db()
+            db = self.database()
             db.execute("PRAGMA busy_timeout = 0")
             try:
                 busy, _, _ = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -224,7 +227,7 @@ class Journal:
         about = Meta(self._token(EPOCH_BYTES).hex(), created=t)
         write_next(self.path, about, list(_rows_of(facts, 0, 1)))
         with journal_errors(self.path, "closed"):
-            (busy, _, _) = self._open_db().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            (busy, _, _) = self.database().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
             raise wrong(self.path, "another program reads it", "close the other program, or try again in a moment")
         self._close_db()
@@ -279,8 +282,8 @@ class Journal:
         todo = "put it back: play goes on by itself"
         with suppress(OSError, sqlite3.Error, JournalError):
             if not rescued.exists():
-                db = self._open_db()
-                file.make_private(rescued)
+                db = self.database()
+                make_private(rescued)
                 with closing(sqlite3.connect(rescued)) as kept:
                     db.backup(kept)
                     kept.execute("PRAGMA journal_mode = DELETE")
@@ -310,10 +313,11 @@ class Journal:
         """Take the one writer's lock, a file of its own: closing the journal's would drop SQLite's locks."""
         lock = file.beside(self.path, ".lock")
         try:
-            lock.touch()
+            make_private(lock, mode=_MODE)
             held = lock.open("r+b", buffering=0)
         except OSError as error:
-            raise wrong(self.path, f"{lock.name} cannot be opened ({error.strerror})", NO_FOLDER) from error
+            todo = closed_to_us([lock]) or NO_FOLDER
+            raise wrong(self.path, f"{lock.name} cannot be opened ({error.strerror})", todo) from error
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -326,7 +330,9 @@ class Journal:
     def _connect(self) -> sqlite3.Connection:
         if self.read_only:
             return file.look(self.path)
-        place = f"{self.path.absolute().as_uri()}?mode={'rw' if self._files else 'rwc'}"
+        if not self._files:
+            make_private(self.path, mode=_MODE)
+        place = f"{self.path.absolute().as_uri()}?mode=rw"
         return sqlite3.connect(place, uri=True, timeout=file.BUSY_S, isolation_level=None)
 
     def _prepare(self, db: sqlite3.Connection, *, fresh: bool) -> None:
@@ -344,7 +350,8 @@ class Journal:
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         file.sync(self.path.absolute().parent)
 
-    def _open_db(self) -> sqlite3.Connection:
+    def database(self) -> sqlite3.Connection:
+        """Return the open database. Raises `JournalError` where the journal is closed."""
         if self._db is None:
             raise wrong(self.path, "it is closed", "open it again")
         return self._db

@@ -128,7 +128,7 @@ class Table:
         """Whether the hiders sit where B does: at the far edge of the mat, or before the other mat."""
         self.halted: JournalError | None = None
         self._history = History(game)
-        self._referee = referee
+        self.referee = referee
         self._view: View | None = None
         self._puzzle = ""
         self._tended = float("-inf")
@@ -158,14 +158,14 @@ class Table:
     def view(self) -> View:
         """The public picture; the same object until something changes."""
         if self._view is None:
-            unanswered = self._referee.unanswered(self.story)
+            unanswered = self.referee.unanswered(self.story)
             self._view = view_of(self.game, self.story, self.journal.seq, self.halted, unanswered, self.journal.head[1])
         return self._view
 
     @property
     def rulings(self) -> tuple[Ruling, ...]:
         """What can be ruled on a protest at this table."""
-        return self._referee.rulings
+        return self.referee.rulings
 
     @property
     def armed(self) -> bool:
@@ -175,20 +175,20 @@ class Table:
     @property
     def strike_reporting(self) -> bool:
         """Whether strokes are to be felt: one is due, or it would be an early one."""
-        return self.halted is None and self._referee.strike_reporting(self.story)
+        return self.halted is None and self.referee.strike_reporting(self.story)
 
     def mat_event(self, event: MatEvent) -> list[Fact]:
         """Take in what the mat felt; return the facts it gave rise to. Never raises for the event or the journal."""
         if self.halted is not None:
-            self._referee.sense(event)
+            self.referee.sense(event)
             return []
-        return self._try(self._concluded(lambda: self._history.decided(event, self._referee.decide), event.t))
+        return self._try(self._concluded(lambda: self._history.decided(event, self.referee.decide), event.t))
 
     def tick(self, t: float) -> list[Fact]:
         """Let time pass to `t`; return the facts that follow. Never raises for the rules or the journal."""
         if self.halted is not None:
             return []
-        return self._try(self._concluded(lambda: self._referee.tick(self.story, t), t))
+        return self._try(self._concluded(lambda: self.referee.tick(self.story, t), t))
 
     def judge(self, call: JudgeCall, said: Command | None = None) -> list[Fact]:
         """Do as the judge says; return the facts that follow. `said` tells who says it.
@@ -200,7 +200,7 @@ class Table:
             raise self.halted
         if isinstance(call, JudgeNewGame):
             return self._begin_next(call, said)
-        facts = self._history.decided(call, self._referee.decide)
+        facts = self._history.decided(call, self.referee.decide)
         if said is not None:
             facts = [said.called, *facts]
         facts = self._try(facts)
@@ -235,7 +235,7 @@ class Table:
             self.journal.reopen()
             self._fold()
             why = "the journal could not be written"
-            self._write(self._concluded(lambda: self._referee.catch_up(self.story, t, why), t))
+            self._write(self._concluded(lambda: self.referee.catch_up(self.story, t, why), t))
         except JournalError as error:
             self._halt(error)
             return False
@@ -360,7 +360,7 @@ class Table:
         hidden_afar = mirrored(self.seats, self.game.hiders(self.story.state))
         if hidden_afar != self.mirrored:
             self.mirrored = hidden_afar
-            self._referee.change_sides(self.seats)
+            self.referee.change_sides(self.seats)
 
     def _halt(self, error: JournalError) -> None:
         self.halted = error

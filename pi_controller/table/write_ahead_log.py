@@ -20,6 +20,7 @@ import zlib
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from pi_controller.private_files import make_private
 from pi_controller.table import journal_file as file
 from pi_controller.table.chain import Row, follow, genesis
 from pi_controller.table.record_bytes import rows_in
@@ -75,7 +76,7 @@ def examine(path: Path) -> State:
     seen = max((row.batch for row in _beyond(log, path.read_bytes(), last, chained=about is not None)), default=0)
     if seen > last.batch + 1:
         return State(f"its log is damaged: it can be read up to event {last.batch}, and event {seen} is seen")
-    whole, behind = _frames(log)
+    whole, behind = whole_frames(log)
     if whole < 0:
         return State("its log cannot be read" if any(log[_HEAD.size :]) else "")
     return State(torn=behind)
@@ -92,7 +93,7 @@ def keep_aside(path: Path) -> Path:
         old, new = file.beside(path, ending), file.beside(copy, ending)
         if old.is_file() and not new.exists():
             part = file.beside(copy, f"{ending}.part")
-            file.make_private(part, old)
+            make_private(part, old)
             shutil.copyfile(old, part)
             file.sync(part)
             file.put_in_place(part, new)
@@ -159,7 +160,7 @@ def _follows(row: Row, before: set[Row]) -> bool:
     return False
 
 
-def _frames(log: bytes) -> tuple[int, bool]:
+def whole_frames(log: bytes) -> tuple[int, bool]:
     """Return how many frames SQLite reads (-1: the log's head is damaged), and whether more of this log follow."""
     if len(log) < _HEAD.size:
         return -1, False

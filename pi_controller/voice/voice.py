@@ -1,4 +1,4 @@
-"""The voice of a table: takes each view as it is published, and plays what is new in it.
+"""Announcer of a table: takes each view as it is published, and plays what is new in it.
 
 A view is laid in a queue and that is all the game waits for; a thread of its own does the rest. The newest wins: words
 that are called cut off what sounds, a sentence waits for the words and gives way to the next one. What could not begin
@@ -59,7 +59,7 @@ class Voice:
         self._folder = folder
         self._speak = speak
         self._gain = gain
-        self._views: deque[tuple[float, View]] = deque(maxlen=QUEUE)
+        self.views: deque[tuple[float, View]] = deque(maxlen=QUEUE)
         self._wake = threading.Event()
         self._ended = False
         self._before: View | None = None
@@ -71,17 +71,17 @@ class Voice:
         self._said: set[str] = set()
         self._lost = False
         self._silent_until = float("-inf")
-        self._thread: threading.Thread | None = None
+        self.thread: threading.Thread | None = None
 
     def hear(self, view: View) -> None:
         """Take a view, from any thread; returns at once."""
-        self._views.append((self._clock(), view))
+        self.views.append((self._clock(), view))
         self._wake.set()
 
     def step(self) -> bool:
         """Take in the views that wait and play what is due; return whether anything sounds or waits to."""
-        while self._views:
-            self._take(*self._views.popleft())
+        while self.views:
+            self._take(*self.views.popleft())
         try:
             self._play()
         except SoundError as error:
@@ -94,17 +94,17 @@ class Voice:
 
     def start(self) -> None:
         """Let a thread of its own do the steps, until `close`."""
-        self._thread = threading.Thread(target=self._run, name="voice", daemon=True)
-        self._thread.start()
+        self.thread = threading.Thread(target=self._run, name="voice", daemon=True)
+        self.thread.start()
 
     def close(self) -> None:
         """Be silent and end the thread; one that hangs in its device is not waited for."""
         self._ended = True
         self._wake.set()
-        if self._thread is None:
+        if self.thread is None:
             self._sound.stop()
         else:
-            self._thread.join(_CLOSE_S)
+            self.thread.join(_CLOSE_S)
 
     def _run(self) -> None:
         busy = False

@@ -11,11 +11,16 @@ import contextlib
 import io
 import random
 import resource
+import sys
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import msgspec
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "referee"))  # random_play.py
+
+from random_play import legal_action
 
 from pi_controller.cli import export, replay, verify
 from pi_controller.games.registry import game
@@ -60,7 +65,7 @@ def next_call(table, chance, t):
     """Return what the judge says next of a game that goes on."""
     if DAKOTA.over(table.story.state):
         return JudgeSet(t, SHEET, "another game")
-    return JudgeAction(t, chance.choice(DAKOTA.legal_actions(table.story.state)))
+    return JudgeAction(t, legal_action(chance, DAKOTA, table.story.state))
 
 
 def play(path, records, undos, seed):

@@ -171,7 +171,7 @@ def test_a_lost_edge_is_made_up_for_by_the_level(gpio):
     # the release of one press was never told: the level heals it, and the next press counts
     gpio.contact("ready", 0.1, True)
     gpio.run_to(0.2)
-    device = gpio.buttons._devices["ready"]
+    device = gpio.buttons.devices["ready"]
     tell, device.when_deactivated = device.when_deactivated, lambda: None
     gpio.contact("ready", 0.3, False)
     gpio.run_to(0.5)
@@ -183,7 +183,7 @@ def test_a_lost_edge_is_made_up_for_by_the_level(gpio):
 
 def test_a_late_end_of_a_spike_is_no_press(gpio):
     # the first edge is told at once, the second lies in a busy thread: the level already says open
-    device = gpio.buttons._devices["ready"]
+    device = gpio.buttons.devices["ready"]
     device.when_deactivated = lambda: None
     gpio.contact("ready", 0.101, True)
     gpio.contact("ready", 0.102, False)
@@ -228,7 +228,7 @@ def test_the_pin_factory_is_gpiozeros_choice(monkeypatch):
     monkeypatch.setenv("GPIOZERO_PIN_FACTORY", "mock")
     monkeypatch.setattr(Device, "pin_factory", None)
     buttons = GpioButtons({"ready": 5}, lambda: 0.0)
-    assert type(buttons._devices["ready"].pin_factory) is MockFactory
+    assert type(buttons.devices["ready"].pin_factory) is MockFactory
     assert "ready on GPIO5" in repr(buttons)
     buttons.close()
     Device.pin_factory.reset()

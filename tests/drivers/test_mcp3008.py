@@ -41,7 +41,7 @@ def test_the_quick_bus_of_the_other_tests_is_the_same_chip():
     quick = QuickFactory(COUNTS.__getitem__)
     chip = Mcp3008(quick)
     assert chip.scan() == COUNTS[:4]
-    assert chip._bus.hz == pinmap().pi.mcp3008.hz
+    assert chip.bus.hz == pinmap().pi.mcp3008.hz
 
 
 def test_the_pins_of_the_map_are_those_of_its_port(factory):
@@ -127,7 +127,7 @@ def test_the_process_tells_whole_records_on_the_tables_clock():
     finally:
         reader.close()
         reader.close()
-    assert reader._process.returncode is not None
+    assert reader.process.returncode is not None
 
 
 def ended(reader):

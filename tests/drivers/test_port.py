@@ -275,8 +275,8 @@ def test_more_than_the_terminal_holds_arrives_whole(pty_rig):
 
 def test_the_board_sees_a_listener_and_no_call_to_its_boot_loader(pty_rig):
     port = pty_rig.open()
-    assert port._serial.dtr is True
-    assert port._serial.baudrate != 1200
+    assert port.serial.dtr is True
+    assert port.serial.baudrate != 1200
 
 
 def test_no_permission_names_the_group(tmp_path, monkeypatch):

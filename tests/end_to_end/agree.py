@@ -29,12 +29,13 @@ import json
 import multiprocessing
 import random
 import sqlite3
+import sys
 import tempfile
 import time
 import traceback
 from collections import Counter
-from contextlib import closing, suppress
-from dataclasses import dataclass, field, fields, replace
+from contextlib import closing
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from io import StringIO
 from pathlib import Path
@@ -42,22 +43,16 @@ from typing import get_args
 
 import msgspec
 
-from pi_controller.errors import UsageError
+sys.path.insert(0, str(Path(__file__).parents[1] / "referee"))  # random_play.py
+
+from random_play import CALLS, Input, RandomPlay, Setup, check_makers, players, setup_of
+
 from pi_controller.games import registry, sheet
 from pi_controller.games.base import IllegalActionError, InvalidActionError
-from pi_controller.games.options import Choice, Flag, Names, OptionalNumber, Whole
 from pi_controller.mat.events import (
-    Bead,
-    Beads,
-    Blind,
-    Button,
-    HandIn,
-    HandOut,
     Link,
     MatEvent,
-    SensorFault,
     Sensors,
-    Strike,
 )
 from pi_controller.record.converting import from_sheet, to_sheet
 from pi_controller.record.playthrough import SET, Playthrough
@@ -66,24 +61,8 @@ from pi_controller.record.writing import write
 from pi_controller.referee.facts import Done, Question, StateSet
 from pi_controller.referee.history import History, effective, fold
 from pi_controller.referee.judge import (
-    ClosedBy,
-    JudgeAction,
-    JudgeAnswer,
-    JudgeCall,
-    JudgeClock,
-    JudgeClose,
-    JudgeHidden,
-    JudgeHideAgain,
-    JudgeProtest,
-    JudgeReplace,
     JudgeRuling,
-    JudgeSensors,
-    JudgeSet,
-    JudgeUndo,
 )
-from pi_controller.referee.lines import BUTTONS
-from pi_controller.referee.referees import referee_for
-from pi_controller.referee.settings import PRESETS, SENSED_FOULS, RefereeSettings
 from pi_controller.referee.story import Story
 from pi_controller.referee.stream import Pipe
 from pi_controller.table.command import Command, StaleError
@@ -93,7 +72,6 @@ from pi_controller.table.sheet import sheet_of
 from pi_controller.table.table import Table
 from pi_controller.table.verify import verdict
 
-PADS = (1, 2, 3, 4)
 TEAMS = {"A": "Red", "B": "Blue"}
 LOOK_S = 0.25
 """How often a table alone looks at the clock, s."""
@@ -110,49 +88,6 @@ OF_A_HIDE = ("passes", "vague", "fetched", "waived", "by_hand", "question", "ope
 
 
 @dataclass(frozen=True)
-class Setup:
-    """A table: the game with what is chosen about it, and about the referee."""
-
-    game: str
-    options: dict
-    preset: str = "home"
-    fouls: dict = field(default_factory=dict)
-    beads: str = "mat"
-    nearest: tuple = ()
-
-    def rules(self):
-        return registry.game(self.game, self.options)
-
-    def referee(self, game):
-        seconds = game.settings.get("hit_seconds")
-        settings = RefereeSettings(
-            fouls=self.fouls, preset=self.preset, beads=self.beads, nearest=self.nearest, hit_seconds=seconds
-        )
-        return referee_for(game, settings, bytes)
-
-    def __str__(self):
-        words = [f"moccasin-mat referee {self.game} --preset {self.preset}"]
-        words += [f"--set {name}={value}" for name, value in self.options.items()]
-        words += [f"--foul {kind}={mode}" for kind, mode in self.fouls.items()]
-        words += [f"--nearest {','.join(map(str, self.nearest))}"] if self.nearest else []
-        return " ".join(words) + (" (the judge confirms beads)" if self.beads == "judge" else "")
-
-
-@dataclass(frozen=True)
-class Input:
-    """What comes in; a judge's call with who says it, where somebody is signed in."""
-
-    what: object
-    actor: str = ""
-
-    def line(self):
-        return msgspec.json.encode(self.what)
-
-    def __str__(self):
-        return self.line().decode() + (f"   (said by {self.actor})" if self.actor else "")
-
-
-@dataclass(frozen=True)
 class Differs:
     """A disagreement: which check, in what (a field, an error), the two sides of it, and after how many inputs."""
 
@@ -164,291 +99,6 @@ class Differs:
     @property
     def name(self):
         return f"{self.check}: {self.where}"
-
-
-# what may come
-
-
-def chosen(rng, option):
-    """Return a value that `option` takes: each that there is, or one near its bounds."""
-    match option:
-        case Choice(choices=choices):
-            return rng.choice(choices)
-        case Flag():
-            return rng.random() < 0.5
-        case OptionalNumber(low=low):
-            return rng.choice((None, low, 5, 30))
-        case Names():
-            return rng.choice(("A,B", "Kate,Big Bear,Zoë", "true,null,1,-"))
-        case Whole(low=low, high=high):
-            return rng.choice([n for n in (low, low + 1, 3, 10, 40, option.default) if low <= n <= high])
-    raise AssertionError(f"{option}: of which kind are its values?")
-
-
-def setup_of(run, seed, *, game=None, preset=None):
-    """Return the setup of a run: games and presets in turn, one in three with the options as when nobody chooses."""
-    rng = random.Random(f"{seed} {run} setup")
-    name = game or registry.names()[run % 6]
-    preset = preset or tuple(PRESETS)[(run + run // 6) % len(PRESETS)]
-    default = rng.random() < 1 / 3
-    while True:
-        options = {} if default else {each.name: chosen(rng, each) for each in registry.kind(name).options}
-        with suppress(UsageError):  # an odd number of sticks for two
-            registry.game(name, options)
-            break
-    fouls = {} if rng.random() < 0.5 else {kind: rng.choice(("automatic", "ask", "off")) for kind in SENSED_FOULS}
-    beads = "judge" if rng.random() < 0.1 else "mat"
-    return Setup(name, options, preset, fouls, beads, tuple(rng.sample(PADS, 4)) if rng.random() < 0.3 else ())
-
-
-class Hands:
-    """Makes what comes: for one run, from its seed. `now` is when it comes, seconds."""
-
-    def __init__(self, rng, game, without=()):
-        self.rng = rng
-        self.game = game
-        self.now = 0.0
-        self.lies = ()
-        self.without = without
-        self.calls = [tag for tag in tags(JudgeCall) if tag in CALLS and tag not in without]
-
-    def later(self, least, most):
-        self.now = round(self.now + self.rng.uniform(least, most), 3)
-        return self.now
-
-    def step(self, story):
-        """Return the inputs of a step."""
-        kind = self.rng.choices(("go_on", "mat", "judge", "time"), (60, 14, 18, 8))[0]
-        if kind == "go_on":
-            return self.go_on(story)
-        if kind == "mat":
-            tag = self.rng.choice(list(EVENTS))
-            return [Input(EVENTS[tag](self, self.later(0.01, 2.0)))]
-        if kind == "judge":
-            apt = [tag for tag, now in (("ruling", story.protest), ("answer", story.question)) if now is not None]
-            tag = self.rng.choice([*self.calls, *(tag for tag in apt * 4 if tag in self.calls)])
-            actor = self.rng.choice(("", "", "Ann", "Bea"))
-            return [Input(CALLS[tag](self, story, self.later(0.01, 3.0)), actor)]
-        self.later(*self.rng.choice(((0.01, 0.05), (0.1, 1.0), (1.0, 20.0), (20.0, 70.0), (60.0, 600.0))))
-        return [Input(Sensors(self.now, story.faults))]  # as it was: time passes, and nothing else
-
-    def go_on(self, story):
-        """Return what an orderly game would bring next: mostly from the players, sometimes from the judge."""
-        judge = self.rng.random() < 0.15 or self.game.over(story.state)
-        if story.held and "ruling" not in self.without:
-            return [Input(JudgeRuling(self.later(1, 9), self.rng.choice(("upheld", "denied", "play_on")), "seen"))]
-        if story.question is not None and self.rng.random() < 0.3:
-            return [Input(event) for event in self.cleared(story)]
-        if story.question is not None:
-            return [Input(JudgeAnswer(self.later(0.5, 9), self.rng.choice(story.question.choices)))]
-        if story.phase == "over":
-            if "set" in self.without or self.rng.random() < 0.4:
-                return [Input(CALLS[self.rng.choice(("undo", "action"))](self, story, self.later(1, 5)))]
-            return [Input(JudgeSet(self.later(1, 5), _played(self, 3), "another game"))]
-        if judge:
-            return [Input(CALLS["action"](self, story, self.later(0.5, 5)))]
-        if not story.sensors and "sensors" not in self.without:
-            return [Input(JudgeSensors(self.later(1, 5), on=True))]
-        events = [Link(self.later(0.1, 1), up=True)] if story.link is False else []
-        return [Input(event) for event in events + players(self, story)]
-
-    def cleared(self, story):
-        """Return what may say more about what is asked: hands out, the board back, sensors well, all as it lay."""
-        every = [HandOut(self.now, pad) for pad in PADS] + [Link(self.now, up=True), Sensors(self.now)]
-        some = [event for event in every if self.rng.random() < 0.7]
-        some += [Beads(self.now, self.lies)] if self.rng.random() < 0.8 else players(self, story)
-        return [msgspec.structs.replace(event, t=self.later(0.1, 1)) for event in some]
-
-    def place(self):
-        return self.rng.choice(PADS)
-
-    def beads_of(self):
-        """Return what lies on the mat: one bead, four balls with a marked one, or bones, mostly as it should."""
-        self.lies = self._beads()
-        return self.lies
-
-    def _beads(self):
-        rng = self.rng
-        if rng.random() < 0.15:
-            return tuple(Bead(rng.choice((None, *PADS)), rng.random() < 0.5) for _ in range(rng.randint(0, 4)))
-        if self.game.name == "ojibwe":
-            marked = self.place()
-            return tuple(Bead(pad, pad == marked) for pad in PADS)
-        if self.game.name == "slahal":
-            return tuple(map(Bead, rng.choice(((1, 3), (2, 4), (2, 3), (1, 4), (1,), (2,), (3,), (4,)))))
-        return (Bead(self.place(), marked=True),)
-
-
-def players(hands, story):
-    """Return what the players do next, as the mat feels it: a button, a hide, a stroke, the bead taken up."""
-    rng, name, later = hands.rng, hands.game.name, hands.later
-    match story.phase:
-        case "toss" if name == "patol":
-            return [JudgeAction(later(1, 5), rng.choice(hands.game.legal_actions(story.state)))]
-        case "toss":
-            return [Button(later(0.5, 5), rng.choice(("toss_a", "toss_b")))]
-        case "hide" | "check" if name == "slahal":
-            two = hands.game.sheet(story.state)["pairs_out"] == 2
-            fists = PADS if two else rng.choice(((1, 2), (3, 4)))
-            bones = rng.choice(((1, 3), (2, 4), (2, 3), (1, 4))) if two else (rng.choice(fists),)
-            off = [HandOut(later(0.1, 1), pad, "hider") for pad in fists]
-            off += [Beads(later(0.1, 1), ()), *(HandIn(later(0.1, 0.5), pad, "hider") for pad in fists)]
-            lie = [*off, Beads(later(0.1, 1), tuple(map(Bead, bones)))]
-            return [
-                *lie,
-                Button(later(0.1, 0.5), "ready") if rng.random() < 0.3 else Sensors(later(1.5, 3), story.faults),
-            ]
-        case "check":
-            return [Beads(later(0.1, 1), hands.beads_of())]
-        case "hide":
-            passes = rng.sample(PADS, 4) if rng.random() < 0.9 else rng.choices(PADS, k=rng.randint(1, 5))
-            hide = [each(later(0.2, 1), pad, "hider") for pad in passes for each in (HandIn, HandOut)]
-            hide += [Beads(later(0.2, 1), hands.beads_of()), Button(later(0.2, 1), "ready")]
-            if rng.random() < 0.2:
-                hide[-2:] = [Button(hide[-2].t, "ready"), Beads(hide[-1].t, hide[-2].found)]
-            return hide
-        case "hit":
-            pad, opened = hands.place(), []
-            if name == "ojibwe" and rng.random() < 0.5:
-                open_ = rng.choice(story.pads_open or PADS)
-                opened = [HandIn(later(0.5, 3), open_, "hitter"), HandOut(later(0.5, 1), open_, "hitter")]
-            return [
-                *opened,
-                Strike(later(0.5, 4), (pad,), rng.choice((None, 3.0, 20.0))),
-                Sensors(later(0.3, 1), story.faults),
-            ]
-        case "guess":
-            two = hands.game.sheet(story.state)["pairs_out"] == 2
-            return [Button(later(0.5, 5), rng.choice(("left", "right", "inside", "outside")[: 4 if two else 2]))]
-        case "throw":
-            throws = [each for each in hands.game.legal_actions(story.state) if each["do"] == "throw"]
-            return [Strike(later(0.5, 3), (hands.place(),)), JudgeAction(later(1, 4), rng.choice(throws))]
-        case "show":
-            return [Button(later(0.5, 3), "shown") if rng.random() < 0.6 else Beads(later(0.5, 3), ())]
-        case _:
-            return [Sensors(later(1, 5), story.faults)]
-
-
-def tags(union):
-    return [str(kind.__struct_config__.tag) for kind in get_args(union)]
-
-
-def _strike(hands, t):
-    rng = hands.rng
-    pads = tuple(rng.sample(PADS, rng.choice((0, 1, 1, 2, 3, 4))))
-    whose = rng.choice((None, None, None, "hider", "hitter", "unclear"))
-    return Strike(t, pads, rng.choice((None, 2.0, 15.0)), sure=rng.random() < 0.7, hand=whose)
-
-
-def _hand(hands, t, kind):
-    return kind(t, hands.place(), hands.rng.choice((None, "hider", "hitter")), sure=hands.rng.random() < 0.8)
-
-
-def _faults(hands, t):
-    rng = hands.rng
-    faults = [SensorFault("disc", 2, "silent"), SensorFault("strip", 3, "stuck", 1), SensorFault("strip", 1, "lost", 0)]
-    return Sensors(t, tuple(rng.sample(faults, rng.randint(0, 2))))
-
-
-EVENTS = {
-    "hand_in": lambda hands, t: _hand(hands, t, HandIn),
-    "hand_out": lambda hands, t: _hand(hands, t, HandOut),
-    "beads": lambda hands, t: Beads(t, hands.beads_of(), sure=hands.rng.random() < 0.8),
-    "strike": _strike,
-    "blind": lambda hands, t: Blind(t, t + 0.1),
-    "button": lambda hands, t: Button(t, hands.rng.choice(BUTTONS)),
-    "link": lambda hands, t: Link(t, hands.rng.random() < 0.5, hands.rng.choice(("", "unplugged", "stalled"))),
-    "sensors": _faults,
-}
-"""A maker for each event of the mat."""
-WORDS = (
-    *({"do": do, "winner": "A"} for do in ("toss", "lot", "fly")),
-    *({"do": "forfeit", "by": by} for by in ("A", "B", "Kate")),
-    *({"do": "foul", "by": "hider", "kind": kind, "hide": "last"} for kind in ("no_bead", "outside_help", "pad_twice")),
-    *({"do": "foul", "by": "hitter", "kind": "outside_help", "hide": hide} for hide in ("this", "last")),
-    *({"do": "foul", "by": "hitter", "kind": kind} for kind in ("time", "no_bead", "")),
-    *({"do": "hit", "found": found, "pad": pad} for found in (True, False, 1) for pad in (1, 2, 4, 7)),
-    *({"do": do, "opened": [1, 3], "hit": 2, "ball": ball} for do in ("hunt", "shoot") for ball in (2, 3, 4)),
-    *({"do": do, "opened": [2], "hit": None, "ball": 2} for do in ("hunt", "shoot")),
-    *({"do": "guess", "signal": "left", "block": True}, {"do": "guess", "signal": "right"}, {"do": "guess"}),
-    {"do": "guess", "signal": "right", "actual": "left", "mirror": True},
-    *({"do": do} for do in ("rehide", "time", "double_tap", "no_throw", "toss")),
-    {"do": "king_moved", "by": "B"},
-    *({"do": "start", "player": "A", "river": "north", "direction": way} for way in ("sunwise", "clockwise", "up")),
-    *({"do": "throw", "marked": marked} for marked in (0, 3, 9)),
-    {"do": "throw", "moons": 1, "whites": 3},
-    {"do": "throw", "red": {"woman": 1, "fish": 0, "knives": 0, "buttons": 0}},
-    *({}, {"do": None}, {"do": ["hit"]}),
-)
-"""Actions of all games, and some of none."""
-
-
-def _action(hands, story):
-    legal = hands.game.legal_actions(story.state)
-    if not legal or hands.rng.random() < 0.35:
-        return hands.rng.choice(WORDS)
-    lasting = [each for each in legal if each["do"] not in ("forfeit", "king_moved", "time")]
-    return hands.rng.choice(lasting if lasting and hands.rng.random() < 0.9 else legal)
-
-
-def _played(hands, most):
-    """Return the score sheet after some actions of a game."""
-    state = hands.game.opening()
-    for _ in range(hands.rng.randint(0, most)):
-        if not hands.game.over(state):
-            state, _ = hands.game.play(state, hands.rng.choice(hands.game.legal_actions(state)))
-    return json.loads(json.dumps(hands.game.sheet(state)))
-
-
-def _sheet(hands, story):
-    """Return a score sheet: as it stands, or as it might, or none."""
-    rng = hands.rng
-    found = json.loads(json.dumps(hands.game.sheet(story.state))) if rng.random() < 0.4 else _played(hands, 12)
-    if rng.random() < 0.25:
-        found[rng.choice([*found, "none"])] = rng.choice((None, 0, 21, "A", "B", {"A": 3, "B": 2}, []))
-    return found
-
-
-def _answer(hands, story):
-    answers = ("none", "play_on", "foul", "hide_again", "found", "missed", "1", "3", "left", "yes", "no", "time", "")
-    asked = story.question.choices if story.question is not None and hands.rng.random() < 0.8 else answers
-    return hands.rng.choice(asked)
-
-
-def _reason(hands):
-    return hands.rng.choice(("seen by all", "the drum; not a stroke", "", "  ", "two\nlines", "Ḣoḋ"))
-
-
-CALLS = {
-    "action": lambda hands, story, t: JudgeAction(t, _action(hands, story)),
-    "answer": lambda hands, story, t: JudgeAnswer(t, _answer(hands, story)),
-    "undo": lambda hands, story, t: JudgeUndo(t, _reason(hands)),
-    "hide_again": lambda hands, story, t: JudgeHideAgain(t, _reason(hands)),
-    "replace": lambda hands, story, t: JudgeReplace(t, _action(hands, story), _reason(hands)),
-    "hidden": lambda hands, story, t: JudgeHidden(t),
-    "set": lambda hands, story, t: JudgeSet(t, _sheet(hands, story), _reason(hands)),
-    "sensors": lambda hands, story, t: JudgeSensors(t, hands.rng.random() < 0.5, _reason(hands)),
-    "protest": lambda hands, story, t: JudgeProtest(t, hands.rng.choice(("A", "B")), _reason(hands)),
-    "ruling": lambda hands, story, t: JudgeRuling(t, hands.rng.choice(("upheld", "denied", "play_on")), _reason(hands)),
-    "close": lambda hands, story, t: JudgeClose(
-        t, hands.rng.choice(("A", "B", "Kate", "C")), hands.rng.choice(get_args(ClosedBy)), _reason(hands)
-    ),
-    "clock": lambda hands, story, t: JudgeClock(t, hands.rng.random() < 0.5, _reason(hands)),
-}
-"""A maker for each call of a judge."""
-
-
-OF_THE_TABLE_ALONE = {"new_game"}
-"""Calls that begin another journal, of which a pipe knows nothing: see tests/table/test_next_game.py."""
-
-
-def check_makers():
-    """Fail where there is an event or a call that nothing here makes."""
-    for what, union, makers in (("event of the mat", MatEvent, EVENTS), ("call of a judge", JudgeCall, CALLS)):
-        known = set(tags(union)) - OF_THE_TABLE_ALONE
-        missing, gone = known - set(makers), set(makers) - known
-        if missing or gone:
-            raise AssertionError(f"each {what} needs a maker here: {', '.join(missing | gone)}")
 
 
 # where it comes in
@@ -752,7 +402,7 @@ def folder():
 def play(number, seed=0, steps=60, game=None, without=(), checks=None):
     """Play run `number` and look after each step whether all agree."""
     setup = setup_of(number, seed, game=game)
-    makes = Hands(random.Random(f"{seed} {number}"), setup.rules(), without)
+    makes = RandomPlay(random.Random(f"{seed} {number}"), setup.rules(), without)
     inputs, count = [Input(Link(0.0, up=True))], Counter()
     with folder() as place, Sitting(setup, place) as sitting:
         sitting.takes(inputs[0])
@@ -848,7 +498,7 @@ def _left(sitting):
         return Differs("alone", f"asks {story.question.foul or story.question.about}", f"{story.question}", after)
     if story.held or story.phase == "check":
         return Differs("alone", f"stands in {story.phase}", f"held {story.held}", after)
-    makes = Hands(random.Random(0), sitting.game)
+    makes = RandomPlay(random.Random(0), sitting.game)
     makes.now = sitting.now
     for _ in range(8 * (story.phase != "over")):
         for event in (Link(makes.later(0.1, 1), up=True), *players(makes, table.story)):
@@ -865,7 +515,7 @@ def _left(sitting):
 def play_alone(number, seed=0, steps=60, game=None, without=()):
     """Play run `number` in the preset demo, and leave it alone at its end, and where a question or a phase is new."""
     setup = replace(setup_of(number, seed, game=game, preset="demo"), fouls={})
-    makes = Hands(random.Random(f"{seed} {number}"), setup.rules(), {*without, *WITH_A_JUDGE})
+    makes = RandomPlay(random.Random(f"{seed} {number}"), setup.rules(), {*without, *WITH_A_JUDGE})
     inputs, moments = [Input(Link(0.0, up=True))], {}
     with folder() as place, Sitting(setup, place, ()) as sitting:
         sitting.takes(inputs[0])

@@ -16,6 +16,7 @@ from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link,
 from pi_controller.referee import judge_commands
 from pi_controller.referee.base import Referee
 from pi_controller.referee.judge import JudgeAnswer, JudgeHidden, JudgeProtest, JudgeUndo
+from pi_controller.referee.settings import PRESETS
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +36,7 @@ def test_every_event_and_every_call_of_a_judge_is_made(agree, monkeypatch):
         agree.check_makers()
 
 
-@pytest.mark.parametrize("number", range(12))
+@pytest.mark.parametrize("number", range(18))
 def test_they_agree(agree, number):
     run = agree.play(number, steps=25)
     assert [f"{differs.name}: {differs.text}" for differs in run.differs] == []
@@ -46,7 +47,7 @@ def test_they_agree(agree, number):
 def test_twelve_runs_are_all_games_and_presets(agree):
     setups = [agree.setup_of(number, 0) for number in range(24)]
     assert {setup.game for setup in setups[:12]} == set(registry.names())
-    assert {setup.preset for setup in setups} == set(agree.PRESETS)
+    assert {setup.preset for setup in setups} == set(PRESETS)
 
 
 def begun(agree, *more):

@@ -31,10 +31,10 @@ def test_the_boards_strip_shows_the_frame_and_goes_dark_with_the_host():
         scene = [(3 * n, 100 if n % 3 else 0, 7) for n in range(len(DARK))]
         strip.show(scene)
         t = run(mat, listener, t, 0.3)
-        assert mat.board.strip == list(strip._wanted)
+        assert mat.board.strip == list(strip.wanted)
         mat.reset_board()
         t = run(mat, listener, t, 3.0)
-        assert mat.board.strip == list(strip._wanted)
+        assert mat.board.strip == list(strip.wanted)
         for n in range(40):
             strip.show([(n, 0, 5)] * len(DARK))
             t = run(mat, listener, t, 0.04)

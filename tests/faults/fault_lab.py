@@ -32,7 +32,7 @@ class Lab:
         path = self.folder / "j.sqlite"
         self.table = Simulation(seed, path, game, mat=self.cable, mischief=mischief or Mischief())
         connection = self.table.daemon.connection
-        connection._open_port = lambda: SerialPort(find_port("auto", self.cable.by_id))
+        connection.open_port = lambda: SerialPort(find_port("auto", self.cable.by_id))
         self.session = connection.session
         self.watcher = Watcher(self.cable.by_id)
         self.reports = Reports()
@@ -44,8 +44,8 @@ class Lab:
         self._since = (None, 0.0)
         self._strike = self.cable.world.strike
         self.cable.world.strike = self._struck
-        self._answer_to = self.table.players._answer_to
-        self.table.players._answer_to = self._judged
+        self.answer_to = self.table.players.answer_to
+        self.table.players.answer_to = self._judged
 
     def __enter__(self):
         return self
@@ -92,15 +92,15 @@ class Lab:
 
     def suspend(self, seconds):
         """The host does nothing for so long, while people play on and the board's bytes pile up; return how many."""
-        lockstep, piled = self.table._lockstep, 0
+        lockstep, piled = self.table.lockstep, 0
         end = lockstep.t + seconds
         while lockstep.t < end:
             self.table.players.act(lockstep.t)
-            piled += self.cable.advance(TICK_S, lockstep._sent)
-            lockstep._sent = 0
+            piled += self.cable.advance(TICK_S, lockstep.sent)
+            lockstep.sent = 0
             lockstep.t += TICK_S
         self.watcher.woke = self.t
-        lockstep.view, lockstep._sent = self.table.step(self.t, piled)
+        lockstep.view, lockstep.sent = self.table.step(self.t, piled)
         self.table.players.watch(self.view)
         self.watcher.look(self.t, self.view)
         return piled
@@ -147,10 +147,10 @@ class Lab:
             return "play_on"
         struck = self.table.truth.hides[view.hide].hits if view.hide in self.table.truth.hides else []
         if often and asked.about == "link_gap" and view.owed not in {hit.owed for hit in struck}:
-            plan = players._script(view)
+            plan = players.plan_of(view)
             stroke = plan.first if view.owed == "first" else plan.second
-            players._strike(view.hide, view.owed, stroke, stroke.level_dbfs)
-        return self._answer_to(view, asked)
+            players.strike(view.hide, view.owed, stroke, stroke.level_dbfs)
+        return self.answer_to(view, asked)
 
     def _enter(self):
         """The judge enters a stroke that everybody saw and the mat does not tell of."""

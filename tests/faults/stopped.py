@@ -51,7 +51,7 @@ def run(seed, folder, seconds=60.0):
                     watcher.began = lockstep.t
                     piled = _asleep(lockstep, cable, players, side, seconds)
                     watcher.woke = watcher.ended = lockstep.t
-                    lockstep.view, lockstep._sent = side.step(lockstep.t, piled)
+                    lockstep.view, lockstep.sent = side.step(lockstep.t, piled)
                     players.watch(lockstep.view)
                     watcher.look(lockstep.t, lockstep.view)
         finally:
@@ -65,7 +65,7 @@ def run(seed, folder, seconds=60.0):
 
 def _asleep(lockstep, cable, players, side, seconds):
     """People go on while the daemon's process is stopped; return how many bytes wait for it."""
-    pid, piled, sent = side._process.pid, 0, lockstep._sent
+    pid, piled, sent = side.process.pid, 0, lockstep.sent
     os.kill(pid, signal.SIGSTOP)
     try:
         end = lockstep.t + seconds

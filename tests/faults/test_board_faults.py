@@ -75,11 +75,11 @@ def test_a_board_that_keeps_starting(name, tmp_path):
 
 def test_a_cable_does_what_it_says():
     with Cable(1) as cable:
-        assert cable._worn(bytes(1000)) == bytes(1000)
+        assert cable.worn(bytes(1000)) == bytes(1000)
         cable.wear(bit_errors=0.01)
-        flipped = sum(byte.bit_count() for byte in cable._worn(bytes(10_000)))
+        flipped = sum(byte.bit_count() for byte in cable.worn(bytes(10_000)))
         assert flipped == cable.flips
         assert 600 < flipped < 1000
         cable.wear(byte_loss=0.01)
-        assert len(cable._worn(bytes(10_000))) == 10_000 - cable.leaked
+        assert len(cable.worn(bytes(10_000))) == 10_000 - cable.leaked
         assert 50 < cable.leaked < 200

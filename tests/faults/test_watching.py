@@ -28,9 +28,9 @@ def test_a_hit_that_nobody_made_is_invented(lab):
 
 
 def test_a_hit_that_was_shown_and_does_not_count_is_lost(lab):
-    lab.watcher._acked[2, 7] = (1, True)
+    lab.watcher.acked[2, 7] = (1, True)
     assert lab.outcome("none").lost == ["hide 2: (1, True)"]
-    del lab.watcher._acked[2, 7]
+    del lab.watcher.acked[2, 7]
 
 
 def test_when_the_link_was_seen_to_go_and_come():

@@ -11,7 +11,7 @@ from pi_controller.link.messages import BoardEvent, LinkUp
 from pi_controller.referee.facts import Question
 from pi_controller.referee.history import effective, fold
 from pi_controller.show import phrases
-from pi_controller.sim.truth import _facts_by_hide
+from pi_controller.sim.truth import facts_by_hide
 
 
 class Outcome(msgspec.Struct):
@@ -57,7 +57,7 @@ def _times(count, what):
 
 def hits_told(records, game):
     """Return (hide, number from 0) -> (pad, found) of every hit that counts in a journal's `records`."""
-    hides, _ = _facts_by_hide([fact for _, fact in effective(records)], game)
+    hides, _ = facts_by_hide([fact for _, fact in effective(records)], game)
     return {
         (hide, i): (action.get("pad"), action["found"])
         for hide, tale in hides.items()
@@ -129,7 +129,7 @@ class Watcher:
         """What the judge was shown since the fault began, in order (the values mean nothing)."""
         self.edges = []
         """(time, whether there is a link) at each change."""
-        self._acked = {}
+        self.acked = {}
         self._folder = f"{by_id}/"
 
     def look(self, t, view):
@@ -137,7 +137,7 @@ class Watcher:
         if not self.edges or self.edges[-1][1] is not view.link:
             self.edges.append((t, view.link))
         if view.foul is None:
-            self._acked |= {(view.hide, i): (hit.pad, hit.found) for i, hit in enumerate(view.hits)}
+            self.acked |= {(view.hide, i): (hit.pad, hit.found) for i, hit in enumerate(view.hits)}
         if self.began is None:
             return
         said = [view.note, phrases.faults(view)]
@@ -168,7 +168,7 @@ class Watcher:
             entered=entered,
             again=self.strokes - len(made),
             invented=[f"hide {at[0]}: {hit}" for at, hit in told.items() if made.get(at) != hit],
-            lost=[f"hide {at[0]}: {hit}" for at, hit in self._acked.items() if told.get(at) != hit],
+            lost=[f"hide {at[0]}: {hit}" for at, hit in self.acked.items() if told.get(at) != hit],
             wrong=wrong,
             reports=list(reports),
             downs=len(down),

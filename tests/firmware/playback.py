@@ -30,8 +30,8 @@ class PlaybackBoard:
         self.i2c_errors = 0
         self.sent = []
         self.log = []
-        self._us = 0
-        self._heard = b""
+        self.us = 0
+        self.heard = b""
         self._blocks = []
         self._touch = [unhexlify(reading) for reading in recording["touch"]]
         self._magnet = [unhexlify(reading) for reading in recording["magnet"]]
@@ -39,11 +39,11 @@ class PlaybackBoard:
         self._measured = 0
 
     def at(self, step):
-        self._us, heard, self._blocks = step
-        self._heard += unhexlify(heard)
+        self.us, heard, self._blocks = step
+        self.heard += unhexlify(heard)
 
     def now_us(self):
-        return self._us
+        return self.us
 
     def piezo(self, buf):
         if not self._blocks:
@@ -71,8 +71,8 @@ class PlaybackBoard:
         return True
 
     def read(self):
-        data = self._heard
-        self._heard = b""
+        data = self.heard
+        self.heard = b""
         return data
 
     def write(self, data):
@@ -111,15 +111,15 @@ def rate(sampler, ticks_us, ticks_diff, blocks=2000):
     board = PlaybackBoard({"touch": ["bc02" * 12], "magnet": ["010002000300"]})
     board.at([0, "", []])
     work = sampler.Sampler(board)
-    board._heard = sampler.wire.seal(sampler.wire.hello_body(), 0)
+    board.heard = sampler.wire.seal(sampler.wire.hello_body(), 0)
     work.step()
     samples = "0008" * 64 + "fa07" * 64
     began = ticks_us()
     for i in range(blocks):
         board.at([8000 * (i + 1), "", [[32 * i, samples]]])
         if i % 62 == 0:
-            board._heard = sampler.wire.seal(sampler.wire.ping_body(i), i // 62 + 1)
+            board.heard = sampler.wire.seal(sampler.wire.ping_body(i), i // 62 + 1)
         work.step()
         if i % 100 == 99:
             board.sent = board.sent[-1:]
-    return (work._number, ticks_diff(ticks_us(), began))
+    return (work.frame_number, ticks_diff(ticks_us(), began))

@@ -101,7 +101,7 @@ def lamp(chips, module, name, state):
     shown = []
     for ms in range(0, 4000, 50):
         one.step(ms)
-        shown.append(one._on)
+        shown.append(one.on)
     return one, [(lit, 50 * len(list(same))) for lit, same in groupby(shown)]
 
 

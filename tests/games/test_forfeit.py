@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+from random_play import legal_action
 
 from pi_controller.games import registry
 from pi_controller.games.base import IllegalActionError, InvalidActionError
@@ -21,10 +22,10 @@ def moments(name, many=60):
         play = Play(registry.game(name))
         yield play
         for _ in range(many):
-            legal = [a for a in play.legal_actions() if a["do"] not in ("time", "king_moved")]
-            if play.outcome() or not legal:
+            action = legal_action(chance, play.game, play.state, ends=0.0)
+            if play.outcome() or action is None:
                 break
-            play.push(chance.choice(legal))
+            play.push(action)
             yield play
 
 

@@ -5,6 +5,7 @@ from copy import deepcopy
 from dataclasses import replace
 
 import pytest
+from random_play import steps
 
 from pi_controller.games import registry
 from pi_controller.games.base import InvalidActionError
@@ -31,14 +32,12 @@ NEWER = {"ojibwe": ("banked",)}
 
 def reached(game, seed, many):
     """Yield states of random games."""
-    chance, state = random.Random(seed), game.opening()
-    for _ in range(many):
-        yield state
-        legal = [a for a in game.legal_actions(state) if a["do"] not in ("time", "king_moved") or chance.random() < 0.1]
-        if game.over(state) or not legal:
-            state = game.opening()
-        else:
-            state, _ = game.play(state, chance.choice(legal))
+    chance, count = random.Random(seed), 0
+    while count < many:
+        yield game.opening()
+        for _, _, state, _ in steps(chance, game, many - count):
+            count += 1
+            yield state
 
 
 def known(game, actions):

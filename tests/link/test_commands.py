@@ -106,7 +106,7 @@ def test_orders_are_counted_round():
     sent = []
     orders = BoardCommands(sent.append)
     orders.begin()
-    orders._number = 0xFFFE
+    orders.number = 0xFFFE
     for number in (0xFFFF, 0, 1):
         orders.give(BoardCommand(wire.test_body))
         orders.tick(0.0)
@@ -116,7 +116,7 @@ def test_orders_are_counted_round():
 
 def test_the_board_counts_round_too(rig):
     rig.connect()
-    rig.session.orders._number = 0xFFFE
+    rig.session.orders.number = 0xFFFE
     told = []
     for n in range(3):
         rig.session.orders.give(lights(bytes((n, 0x81, 1, 2, 3)), told))

@@ -162,7 +162,7 @@ def test_a_late_pass_is_told_and_not_too_often(rig):
         rig.run(0.2)
     [late] = events(rig.run(0.3), but=("started", "tested", "lost")) or [None]
     assert late is None or late.kind == "late"
-    assert rig.sampler.events._last <= 5
+    assert rig.sampler.events.newest <= 5
 
 
 def test_late_passes_say_how_late(rig):
@@ -238,7 +238,7 @@ def test_a_start_with_a_host_is_called_calm_much_later(rig):
 
 def happen(rig, count):
     for _ in range(count):
-        rig.sampler._add_event(wire.LOST, 0, rig.sampler.events._last)
+        rig.sampler.add_event(wire.LOST, 0, rig.sampler.events.newest)
 
 
 def numbers(messages):
@@ -259,8 +259,8 @@ def test_events_come_once_and_in_order_though_the_wire_loses_them(rig):
     got = numbers(messages)
     assert got == sorted(set(got))
     assert len(got) >= 120
-    assert rig.sampler.events._acked == rig.sampler.events._last == got[-1]
-    assert rig.session.stats.events_lost == rig.sampler.events._last - 2 - len(got)
+    assert rig.sampler.events.confirmed == rig.sampler.events.newest == got[-1]
+    assert rig.session.stats.events_lost == rig.sampler.events.newest - 2 - len(got)
 
 
 def test_a_full_ring_drops_the_oldest_and_the_host_knows_how_many(rig):
@@ -301,7 +301,7 @@ def test_a_port_opened_anew_repeats_nothing(rig):
     messages = rig.connect() + rig.run(1.0)
     assert numbers(messages) == []
     assert any(isinstance(m, LinkUp) for m in messages)
-    assert rig.sampler.events._acked == 4
+    assert rig.sampler.events.confirmed == 4
 
 
 def test_each_start_counts_anew(rig):
@@ -326,7 +326,7 @@ def test_many_events_do_not_keep_the_samples_waiting(rig):
 
 def decoded(rig):
     ears = wire.Decoder(wire.TO_HOST, wire.WELCOME)
-    ears._last = rig.sampler._number - 100
+    ears.last_number = rig.sampler.frame_number - 100
     return ears.feed(bytes(rig.board.sent))
 
 
@@ -350,8 +350,8 @@ def test_events_that_cannot_be_true_are_refused(rig):
     ):
         body = wire.event_body(number, before, dropped, when, kind, part, 7)
         before_it = rig.session.stats.refused
-        messages = rig.session.feed(wire.seal(body, rig.sampler._number), rig.t)
-        rig.sampler._number += 1
+        messages = rig.session.feed(wire.seal(body, rig.sampler.frame_number), rig.t)
+        rig.sampler.frame_number += 1
         assert messages == []
         assert rig.session.stats.refused == before_it + 1
     assert numbers(rig.run(0.5)) == []

@@ -19,7 +19,7 @@ def test_the_board_survives_the_same(rig):
         rig.board.heard += rig.random.randbytes(500)
         rig.board.us += 8000
         rig.sampler.step()
-    decoder = rig.sampler._ears
+    decoder = rig.sampler.decoder
     assert decoder.bad > 100
     rig.board.heard = bytearray(b"\0" + wire.seal(wire.hello_body(), 300) + wire.seal(wire.ping_body(5), 301))
     rig.board.sent = bytearray()

@@ -16,7 +16,7 @@ OLD_TO_HOST = {
 @pytest.fixture
 def old_board(rig):
     """A board of 1.0: it says so, knows three types, and tells of nothing."""
-    rig.sampler._ears = wire.Decoder(OLD_TO_BOARD, wire.HELLO)
+    rig.sampler.decoder = wire.Decoder(OLD_TO_BOARD, wire.HELLO)
     rig.sampler.events.send = lambda now, send: None
     ears = wire.Decoder(wire.TO_HOST, wire.WELCOME)
 
@@ -43,8 +43,8 @@ def test_a_new_host_at_an_old_board(old_board):
     messages = rig.connect() + rig.run(5.0)
     assert isinstance(messages[0], LinkUp)
     assert {type(m) for m in messages} == {LinkUp, Piezo, Touch, Field, Health}
-    assert rig.sampler._ears.bad == 0  # nothing came that it does not know
-    assert rig.sampler._ears.frames > 10
+    assert rig.sampler.decoder.bad == 0  # nothing came that it does not know
+    assert rig.sampler.decoder.frames > 10
     assert rig.session.stats.bad == rig.session.stats.refused == 0
     assert rig.board.painted == []
     with pytest.raises(StripError, match="drives no light strip"):
@@ -73,7 +73,7 @@ def test_an_old_host_at_a_new_board(rig):
         rig.sampler.step()
         if n % 60 == 0:
             rig.board.heard += wire.seal(wire.ping_body(n), n // 60)
-            rig.sampler._add_event(wire.LATE, 0, 1)
+            rig.sampler.add_event(wire.LATE, 0, 1)
         if n == 500:
             rig.board.overrun(3)
         kinds |= {kind for kind, _, _ in ears.feed(bytes(rig.board.sent))}

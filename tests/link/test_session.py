@@ -169,7 +169,7 @@ def test_a_new_welcome_from_a_restarted_board(rig):
     rig.connect()
     rig.run(1.0)
     rig.power_up(boots=9)
-    rig.sampler._number = 4000  # so that it is no repeat
+    rig.sampler.frame_number = 4000  # so that it is no repeat
     rig.board.heard += wire.seal(wire.hello_body(), 0)
     down, up = of(rig.step(), LinkDown, LinkUp)
     assert down.why == "The board restarted."
@@ -304,7 +304,7 @@ def test_whole_frames_that_cannot_be_true_are_refused(rig, fault):
     us = rig.board.us
     body = wire.piezo_body(32)
     rest = bytearray(b"\0\x08" * 128)
-    index = rig.session._index
+    index = rig.session.next_index
     wire.piezo_fill(body, index, 0, index * 250, rest)
     if fault == "touch":
         body = wire.touch_body(us, bytearray(b"\xff\x07" * 12))
@@ -318,7 +318,7 @@ def test_whole_frames_that_cannot_be_true_are_refused(rig, fault):
         body = wire.health_body(uptime_ms=1, overflows=0, i2c_errors=0, bad_frames=0, worst_us=0, us=us)
     else:
         wire.piezo_fill(body, index + 1, 0, index * 250, rest)
-    assert rig.session.feed(wire.seal(body, rig.sampler._number), rig.t) == []
+    assert rig.session.feed(wire.seal(body, rig.sampler.frame_number), rig.t) == []
     assert rig.session.stats.refused == 1
     assert rig.session.stats.bad == 0
 

@@ -110,7 +110,7 @@ class Traffic(RuleBasedStateMachine):
     @rule(count=st.integers(1, 40))
     def things_happen_on_the_board(self, count):
         for _ in range(count):
-            self.rig.sampler._add_event(wire.LATE, 0, 1)
+            self.rig.sampler.add_event(wire.LATE, 0, 1)
 
     @rule(seconds=st.sampled_from((0.1, 1.2, 4.0)))
     def the_cable_is_out(self, seconds):
@@ -150,15 +150,15 @@ class Traffic(RuleBasedStateMachine):
         session, board = self.rig.session, self.rig.sampler
         assert session.up
         assert set(self.results) == set(range(1, self.given + 1))
-        assert board.events._acked == board.events._last
+        assert board.events.confirmed == board.events.newest
         heard = [event.number for event in self.heard[self.boots]]
         # every number of this start is heard or known to be lost
-        assert heard[-1] == board.events._last
+        assert heard[-1] == board.events.newest
         lost = sum(event.lost for event in self.heard[self.boots])
-        assert lost == board.events._last - len(heard)
+        assert lost == board.events.newest - len(heard)
         self.the_lights_change(0, [(1, 2, 3)])
         self.go(1.0)
-        assert self.rig.board.strip[:68] == self.strip._wanted[:68]
+        assert self.rig.board.strip[:68] == self.strip.wanted[:68]
         self.orders_are_done_once_and_in_order()
         self.events_are_heard_once_and_in_order()
 

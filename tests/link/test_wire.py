@@ -229,7 +229,7 @@ def test_an_endless_frame_is_dropped_and_memory_bounded():
     decoder = ears()
     for _ in range(1000):
         assert decoder.feed(b"x" * 500) == []
-        assert len(decoder._left) <= wire.LONGEST
+        assert len(decoder.unfinished) <= wire.LONGEST
     assert decoder.bad == 1
     frames = stream(3)
     assert len(decoder.feed(b"tail\0" + b"".join(frames))) == 4

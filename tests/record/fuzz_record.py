@@ -16,9 +16,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "referee"))  # random_play.py
+
+from random_play import options_of
+
 from pi_controller.games import registry
 from pi_controller.games.base import IllegalActionError, InvalidActionError
-from pi_controller.games.options import Choice, Flag, Names
 from pi_controller.record.decoding import MOST_FAULTS
 from pi_controller.record.model import Check, Comment, Move, Record, Ruling
 from pi_controller.record.playthrough import Playthrough
@@ -54,18 +57,7 @@ PADS = (1, 2, 3, 4)
 def game_of(rng, name=None):
     """Return a game with some options chosen."""
     kind = registry.kind(name or rng.choice(registry.names()))
-    settings = {}
-    for option in kind.options:
-        if rng.random() < 0.3:
-            if isinstance(option, Choice):
-                settings[option.name] = rng.choice(option.choices)
-            elif isinstance(option, Flag):
-                settings[option.name] = rng.random() < 0.5
-            elif isinstance(option, Names):
-                settings[option.name] = ",".join(rng.sample(NAMES, rng.randint(2, 6)))
-            elif option.name == "points":
-                settings[option.name] = rng.randint(1, 6)
-    return kind(settings)
+    return kind(options_of(rng, kind, share=0.3))
 
 
 def varied(rng, action):

@@ -5,6 +5,7 @@ import json
 import random
 
 import pytest
+from random_play import steps
 
 from pi_controller.games import registry
 from pi_controller.record.converting import from_journal, from_sheet, to_sheet
@@ -120,12 +121,7 @@ def test_any_table_that_is_set_reads_back_in_every_game(name):
     game = registry.game(name, options)
     chance = random.Random(name)
     for _ in range(30):
-        states = [game.opening()]
-        for _ in range(chance.randrange(60)):
-            legal = game.legal_actions(states[-1])
-            if not legal:
-                break
-            states.append(game.play(states[-1], chance.choice(legal))[0])
+        states = [game.opening(), *(after for _, _, after, _ in steps(chance, game, chance.randrange(60)))]
         entries = [Move({"do": "set", **game.sheet(chance.choice(states))}, by="judge") for _ in range(3)]
         entries.append(Move({"do": "set", **game.sheet(states[0])}, superseded=True))
         state = game.restore(game.sheet(chance.choice(states)))

@@ -112,7 +112,7 @@ def test_a_hide_that_outgrows_the_memory_loses_its_beginning(table, tmp_path):
     recorder = Recorder(ChunkFile(path, Header(0.0)), table.daemon.table, hold=25_000)
     table.daemon.observers.append(recorder)
     play_until(table, "hit")
-    assert recorder._held_bytes <= 25_000
+    assert recorder.held_bytes <= 25_000
     play_until(table, "show")
     for _ in range(10):
         table.tick()

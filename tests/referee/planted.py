@@ -49,7 +49,7 @@ class Planting(Players):
         chance = self._chance(hide)
         return str(chance.choice(self.kinds)) if chance.random() < self.share else None
 
-    def _script(self, view) -> HidePlan:
+    def plan_of(self, view) -> HidePlan:
         """Return the script of the hide with the foul that is made while hiding; a hide that starts over has none."""
         kind = self._kind(view.hide)
         if kind not in SENSED_FOULS or view.hide in self._tried:

@@ -67,7 +67,7 @@ def written(name, events, moved, journal=None, *, stop=True):
         if stop and any(isinstance(fact, Reveal) for fact in facts):
             break
         out += [msgspec.json.encode(fact) for fact in facts] + [msgspec.json.encode(table.view)]
-        out += [repr(table.story).encode(), repr(table._referee).partition(" at 0x")[0].encode()]
+        out += [repr(table.story).encode(), repr(table.referee).partition(" at 0x")[0].encode()]
     for sealed in hashes:
         out = [line.replace(sealed.encode(), HASH.encode()) for line in out]
     return out

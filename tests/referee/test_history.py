@@ -3,24 +3,16 @@
 import random
 
 import pytest
+from random_play import RandomPlay
 
 from pi_controller.errors import MatError
 from pi_controller.games.base import IllegalActionError
 from pi_controller.games.registry import game
-from pi_controller.mat.events import Button, Link
+from pi_controller.mat.events import Link
 from pi_controller.referee import history as history_module
 from pi_controller.referee.dakota import DakotaReferee
 from pi_controller.referee.facts import LASTING, Done, HandPass, LinkSeen, Opened, Shown, Undone
 from pi_controller.referee.history import History, counted, effective, fold
-from pi_controller.referee.judge import (
-    JudgeAction,
-    JudgeClock,
-    JudgeHidden,
-    JudgeHideAgain,
-    JudgeReplace,
-    JudgeSet,
-    JudgeUndo,
-)
 from pi_controller.referee.reducer import apply_batch, blank
 
 DAKOTA = game("dakota")
@@ -121,7 +113,8 @@ class Judge:
     """One who does anything the rules allow, by way of a referee."""
 
     def __init__(self, chance):
-        self.chance, self.history, self.records, self.t = chance, History(DAKOTA), [], 0.0
+        self.chance, self.history, self.records = chance, History(DAKOTA), []
+        self.play = RandomPlay(chance, DAKOTA)
         self.referee = DakotaReferee(DAKOTA, None, bytes)
 
     def write(self, facts):
@@ -130,27 +123,14 @@ class Judge:
         self.records += [(batch, fact) for fact in facts]
 
     def call(self):
-        action = self.chance.choice(DAKOTA.legal_actions(self.history.now.state) or [{"do": "hit", "found": True}])
-        reason = self.chance.choice(["", "misread"])
-        sheet = DAKOTA.sheet(self.history.now.state)
-        return self.chance.choice(
-            [
-                *[JudgeAction(self.t, action)] * 6,
-                *[JudgeReplace(self.t, action, reason)] * 2,
-                *[JudgeUndo(self.t, reason)] * 2,
-                JudgeSet(self.t, {**sheet, "short": {"A": 1, "B": 1}}, "counted again"),
-                JudgeHidden(self.t),
-                JudgeHideAgain(self.t),
-                JudgeClock(self.t, running=self.history.now.paused is not None),
-                Link(self.t, self.chance.random() < 0.5, self.chance.choice(["", "gone"])),
-                Button(self.t, "ready"),
-            ]
-        )
+        self.play.later(0.5, 1.5)
+        if self.chance.random() < 0.15:
+            return Link(self.play.now, self.chance.random() < 0.5, self.chance.choice(["", "gone"]))
+        return self.play.judge_call(self.history.now)
 
     def step(self):
-        self.t += 1.0
         if self.history.batch > 2 and self.chance.random() < 0.1:  # no judge can say this: any batch, also an undo
-            self.write([Undone(self.t, self.chance.randint(2, self.history.batch), hide=1)])
+            self.write([Undone(self.play.later(0.5, 1.5), self.chance.randint(2, self.history.batch), hide=1)])
             return
         try:
             self.write(self.history.decided(self.call(), self.referee.decide))

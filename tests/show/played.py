@@ -6,6 +6,7 @@ import random
 from typing import Any
 
 from hypothesis import strategies as st
+from random_play import legal_action
 
 from pi_controller.games import registry
 from pi_controller.table.view import View
@@ -71,12 +72,10 @@ def play(
             rows = sheet.get("players") or sheet.get("horses") or ({"name": "A"}, {"name": "B"})
             left = [row.get("name") or row["player"] for row in rows if not row.get("out")]
             state, calls = game.play(state, {"do": "forfeit", "by": chance.choice(left)})
-        legal = game.legal_actions(state)
-        if name == "slahal":  # else most games end at once by the clock or the king
-            legal = tuple(one for one in legal if one["do"] in {"duel", "guess"}) if chance.random() < 0.98 else legal
-        if not legal:
+        action = legal_action(chance, game, state)
+        if action is None:
             break
-        state, calls = game.play(state, chance.choice(legal))
+        state, calls = game.play(state, action)
     return view_of(name, game.sheet(state), calls, **changed)
 
 

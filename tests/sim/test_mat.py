@@ -24,12 +24,12 @@ class Host:
         self.port = serial.Serial(mat.device, timeout=2.0, write_timeout=2.0, exclusive=True)
         self.ears = wire.Decoder(wire.TO_HOST, wire.WELCOME)
         self.raw = b""
-        self._number = 0
+        self.frame_number = 0
         self._said = 0
 
     def say(self, body: bytearray) -> None:
-        frame = wire.seal(body, self._number)
-        self._number += 1
+        frame = wire.seal(body, self.frame_number)
+        self.frame_number += 1
         self._said += len(frame)
         self.port.write(frame)
 

@@ -12,10 +12,15 @@ import argparse
 import logging
 import random
 import shutil
+import sys
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "referee"))  # random_play.py
+
+from random_play import legal_action
 
 from pi_controller.errors import MatError
 from pi_controller.games.registry import game
@@ -47,7 +52,7 @@ def killed_table(folder, actions=(80, 40)):
         for n in range(sum(actions)):
             if n == actions[0]:
                 assert journal.checkpoint()
-            table.judge(JudgeAction(1000.0 + n, chance.choice(DAKOTA.legal_actions(table.story.state))))
+            table.judge(JudgeAction(1000.0 + n, legal_action(chance, DAKOTA, table.story.state)))
         for ending in ("", "-wal", ".lock"):
             shutil.copy(folder / f"live.sqlite{ending}", folder / f"game.sqlite{ending}")
         return journal.seq

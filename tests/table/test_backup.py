@@ -102,7 +102,7 @@ def test_a_journal_that_is_not_whole_replaces_no_copy(table, stick):
 
 
 def settle(keeper):
-    assert keeper._done.wait(20)
+    assert keeper.done.wait(20)
 
 
 def test_it_goes_on_while_the_game_is_played(table, stick):

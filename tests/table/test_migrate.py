@@ -200,9 +200,9 @@ def test_an_append_reads_no_more_of_a_long_journal(tmp_path):
             while journal.seq < 60 * 10 ** len(steps):
                 journal.append([LinkSeen(1.0, up=True)] * 20)
             count = []
-            journal._open_db().set_progress_handler(partial(count.append, 1), 1)
+            journal.database().set_progress_handler(partial(count.append, 1), 1)
             journal.append([LinkSeen(1.0, up=True)])
-            journal._open_db().set_progress_handler(None, 0)
+            journal.database().set_progress_handler(None, 0)
             steps.append(len(count))
     assert steps[0] > 10
     assert steps[1] < steps[0] + 10
@@ -216,4 +216,4 @@ def test_what_does_not_follow_is_refused_by_the_file_itself(tmp_path, seq, batch
         (first,) = journal.rows()
         assert (first.seq, first.batch) == (1, 2)
         with pytest.raises(sqlite3.IntegrityError, match="append only"):
-            journal._open_db().execute("INSERT INTO facts VALUES (?, ?, 1.0, 'link', '{}', '')", (seq, batch))
+            journal.database().execute("INSERT INTO facts VALUES (?, ?, 1.0, 'link', '{}', '')", (seq, batch))

@@ -221,7 +221,7 @@ def test_the_backup_has_the_finished_game_to_its_end_and_the_next_one(journal, t
     table = sit(journal)
     keeper = Backup(journal.path, stick, 1.0)
     keeper.on_step(BEGUN, table, armed=False)
-    keeper._done.wait(10)
+    keeper.done.wait(10)
     finish(table)
     last = journal.seq
     table.judge(JudgeNewGame(BEGUN + 20.0))

@@ -36,7 +36,7 @@ def table(request, memory_journal):
 def test_it_is_logged_once_asked_once_and_goes_on(table, what, monkeypatch, caplog):
     if begin := BEGIN.get(table.game.name):
         table.judge(JudgeAction(1.0, begin))
-    referee = table._referee
+    referee = table.referee
     monkeypatch.setattr(referee, what, refuse)
     monkeypatch.setattr(referee, "_due", lambda story: 0.0 if story.question is None else None)
 

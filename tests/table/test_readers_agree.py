@@ -1,31 +1,24 @@
 """One history for the table, the pipe and all that reads a journal: what was taken back is so in all of them."""
 
-import json
-import random
 from contextlib import redirect_stdout
 from dataclasses import replace
 from io import StringIO
 
 import msgspec
-import pytest
 
 from pi_controller.cli import replay
 from pi_controller.errors import MatError
-from pi_controller.games.registry import game, names
+from pi_controller.games.registry import game
 from pi_controller.mat.events import Link
 from pi_controller.record.model import Move, Ruling
 from pi_controller.referee.facts import LASTING, Opened
-from pi_controller.referee.history import History, counted, fold
+from pi_controller.referee.history import History
 from pi_controller.referee.judge import (
     JudgeAction,
     JudgeClock,
-    JudgeHidden,
-    JudgeHideAgain,
     JudgeProtest,
     JudgeReplace,
-    JudgeRuling,
     JudgeSensors,
-    JudgeSet,
     JudgeUndo,
 )
 from pi_controller.referee.referees import referee_for
@@ -34,7 +27,6 @@ from pi_controller.table.journal import Journal
 from pi_controller.table.record import kept_in
 from pi_controller.table.sheet import sheet_of
 from pi_controller.table.table import Table
-from pi_controller.table.verify import verdict
 from pi_controller.web import event_log
 
 TOSS = {"do": "toss", "winner": "A"}
@@ -74,60 +66,6 @@ def test_what_replaces_a_replacement_replaces_the_same_thing(memory_journal):
     for story in (both.table.story, both.pipe.story):
         sheet = both.game.sheet(story.state)
         assert (sheet["long"], sheet["middle"], story.hide) == ({"A": 4, "B": 4}, 12, 1)
-
-
-def anything(chance, rules, story, t):
-    """Return something that a judge may say, or the link do."""
-    action = chance.choice(rules.legal_actions(story.state) or [{"do": "hit", "found": True}])
-    sheet = rules.sheet(story.state)
-    return chance.choice(
-        [
-            *[JudgeAction(t, action)] * 8,
-            *[JudgeReplace(t, action)] * 3,
-            *[JudgeUndo(t, "misread")] * 3,
-            JudgeSet(t, sheet, "as it lies"),
-            JudgeHidden(t),
-            JudgeHideAgain(t),
-            JudgeSensors(t, not story.sensors),
-            JudgeClock(t, story.paused is not None),
-            JudgeProtest(t, "A", "his sleeve") if story.protest is None else JudgeRuling(t, "denied", "no"),
-            Link(t, chance.random() < 0.7),
-        ]
-    )
-
-
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("name", names())
-def test_the_pipe_and_the_table_stand_alike_after_every_line(name, seed, tmp_path):
-    chance = random.Random(f"{name} {seed}")
-    with Journal(tmp_path / "game.sqlite") as journal:
-        both = Both(journal, name)
-        for n in range(50):
-            both.hear(anything(chance, both.game, both.table.story, 1.0 + n))
-        story, records = both.table.story, list(journal.read())
-        assert fold(both.game, records) == story
-        sheet = both.game.sheet(story.state)
-        told = sheet_of(journal)
-        assert (told.state, [line.counts for line in told.lines]) == (
-            sheet,
-            [counted(records)[line.seq - 1].counts for line in told.lines],
-        )
-    assert verdict(journal.path).whole
-    out = StringIO()
-    with redirect_stdout(out):
-        replay.main([str(journal.path), "--json"])
-    *lines, last = map(json.loads, out.getvalue().splitlines())
-    assert [line["counts"] for line in lines] == [counts for _, _, counts in counted(records)]
-    assert last["view"]["phase"] == story.phase
-    state = both.game.opening()
-    for move in kept_in(str(journal.path)).moves():
-        action = dict(move.action)
-        if action["do"] == "set":
-            del action["do"]
-            state = both.game.restore(action)
-        else:
-            state, _ = both.game.play(state, action)
-    assert both.game.sheet(state) == sheet
 
 
 def test_what_an_undo_leaves_is_left_by_all_readers(tmp_path):

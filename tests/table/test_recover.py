@@ -25,7 +25,7 @@ def game(tmp_path_factory, play_on):
     folder = tmp_path_factory.mktemp("game")
     with Journal(folder / "whole.sqlite", token=random.Random(0).randbytes) as journal:
         play_on(journal, 80)
-        journal._open_db().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        journal.database().execute("PRAGMA wal_checkpoint(TRUNCATE)")
         play_on(journal, 40, seed=2, t=2000.0)
         journal.append([Void(3000.0, "long " * 2000)])  # goes on over pages of its own
         rows = list(journal.rows())

@@ -5,6 +5,7 @@ import random
 
 import msgspec
 import pytest
+from random_play import legal_action, steps
 
 from pi_controller.cli.replay import main
 from pi_controller.errors import JournalError, UsageError
@@ -270,7 +271,7 @@ def test_a_game_kept_by_the_judge_is_told_as_its_record_tells_it(name, tmp_path,
         for n in range(400):
             if table.view.phase == "over":
                 break
-            table.judge(JudgeAction(float(n), chance.choice(rules.legal_actions(table.story.state))))
+            table.judge(JudgeAction(float(n), legal_action(chance, rules, table.story.state)))
     assert main([str(path)]) == 0
     told = capsys.readouterr().out
     assert main([str(path), "--json"]) == 0
@@ -285,9 +286,9 @@ def test_a_score_sheet_of_any_game_is_told(name, tmp_path, capsys):
     players = {"players": "Ana,Bo"} if "players" in registry.game(name).settings else {}
     rules = registry.game(name, players)
     state, actions = rules.opening(), []
-    while len(actions) < 30 and not rules.over(state):
-        actions.append(chance.choice(rules.legal_actions(state)))
-        state, _ = rules.play(state, actions[-1])
+    for _, action, after, _ in steps(chance, rules, 30):
+        actions.append(action)
+        state = after
     path = tmp_path / "sheet.jsonl"
     path.write_text("".join(json.dumps(action) + "\n" for action in actions), "utf-8")
     how = ["--game", name, *(f"--set={option}={value}" for option, value in players.items())]

@@ -45,7 +45,7 @@ def hide(table, pad):
 
 def break_disk(journal):
     """No page more; WAL still has room for what is in a page already, so ask for more than that."""
-    db = journal._open_db()
+    db = journal.database()
     db.execute(f"PRAGMA max_page_count = {db.execute('PRAGMA page_count').fetchone()[0]}")
 
 

@@ -136,10 +136,10 @@ def test_a_recovered_journal_goes_on_under_the_old_name(whole, killed):
 def test_it_reads_as_many_frames_as_sqlite(killed):
     """The sums are those of the file format: SQLite counts the same frames, whatever one is damaged."""
     log, before = log_of(killed), log_of(killed).read_bytes()
-    whole, behind = write_ahead_log._frames(before)
+    whole, behind = write_ahead_log.whole_frames(before)
     assert (whole, behind) == ((len(before) - 32) // FRAME, False)
     turn_a_bit(log, 32 + 10 * FRAME + 100)
-    whole, behind = write_ahead_log._frames(log.read_bytes())
+    whole, behind = write_ahead_log.whole_frames(log.read_bytes())
     assert whole <= 10
     assert behind
     code = (

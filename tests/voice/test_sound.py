@@ -43,9 +43,9 @@ class ByProgram:
 
     def to_the_end(self):
         self.write("exit 0")
-        self.sound._process.terminate()
-        self.sound._process.wait(10)
-        self.sound._process.returncode = 0
+        self.sound.process.terminate()
+        self.sound.process.wait(10)
+        self.sound.process.returncode = 0
 
     def breaks(self):
         self.write(f"echo '{PULLED}' >&2; exit 1")
@@ -63,8 +63,8 @@ def side(request, program):
 
 def failed(sound):
     """Return what a loudspeaker that was pulled out says, in `play` or as soon as it is looked at."""
-    if getattr(sound, "_process", None) is not None:
-        sound._process.wait(10)
+    if getattr(sound, "process", None) is not None:
+        sound.process.wait(10)
     with pytest.raises(SoundError) as caught:
         sound.sounding()
     return caught.value
@@ -87,7 +87,7 @@ def test_stop_is_silence_at_once_and_can_be_said_twice(side, clip):
 
 def test_one_sound_cuts_off_the_other(side, clip):
     side.sound.play(clip(30.0), 1.0)
-    first = getattr(side.sound, "_process", None)
+    first = getattr(side.sound, "process", None)
     side.sound.play(clip(30.0), 0.5)
     assert side.sound.sounding()
     if first is not None:
@@ -137,7 +137,7 @@ def test_a_program_that_hangs_is_ended_when_its_sound_is_long_over(program, clip
     t = 0.0
     sound = AplaySound(program=program(PLAYS), clock=lambda: t)
     sound.play(clip(0.5), 1.0)
-    process = sound._process
+    process = sound.process
     t = 0.5 + OVERTIME_S - 0.01
     assert sound.sounding()
     t += 0.02
@@ -196,7 +196,7 @@ def test_the_program_gets_the_samples_and_is_told_what_they_are(program, tmp_pat
     sound = AplaySound("hdmi", program(f'echo "$@" > {kept}.args; cat > {kept}.raw'))
     one = clip(0.2, rate=rate, channels=channels)
     sound.play(one, gain)
-    sound._process.wait(10)
+    sound.process.wait(10)
     assert not sound.sounding()
     args = (tmp_path / "kept.args").read_text().split()
     assert args == ["-q", "-D", "hdmi", "-t", "raw", "-f", "S16_LE", "-r", str(rate), "-c", str(channels), "-"]
@@ -210,7 +210,7 @@ def test_no_sample_runs_over(program, tmp_path, clip):
     one.samples[:] = 1.5
     sound = AplaySound(program=program(f"cat > {tmp_path / 'kept'}"))
     sound.play(one, 1.0)
-    sound._process.wait(10)
+    sound.process.wait(10)
     assert set(np.frombuffer((tmp_path / "kept").read_bytes(), "<i2")) == {32767}
     sound.stop()
 
@@ -220,7 +220,7 @@ def test_the_real_program_plays_what_it_is_given(tmp_path, clip):
     kept = tmp_path / "out.raw"
     sound, one = AplaySound(f"tee:null,{kept},raw"), clip(0.5, rate=44100)
     sound.play(one, 1.0)
-    sound._process.wait(20)
+    sound.process.wait(20)
     assert not sound.sounding()
     heard = np.frombuffer(kept.read_bytes(), "<i2")[: len(one.samples)]  # ALSA fills its last period with silence
     assert np.allclose(heard / 32767, one.samples[:, 0], atol=1 / 32767)
@@ -231,7 +231,7 @@ def test_the_real_program_plays_what_it_is_given(tmp_path, clip):
 def test_the_real_program_takes_every_rate_that_a_recording_may_have(rate, clip):
     sound = AplaySound("null")
     sound.play(clip(0.1, rate=rate), 1.0)
-    sound._process.wait(20)
+    sound.process.wait(20)
     assert not sound.sounding()
 
 

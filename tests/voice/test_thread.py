@@ -80,13 +80,13 @@ def test_a_stuck_loudspeaker_keeps_a_bounded_queue_and_holds_no_end_up(view, rec
     assert stuck.reached.wait(SOON_S)
     for n in range(10 * QUEUE):
         voice.hear(view(seq=n))
-    assert len(voice._views) == QUEUE
-    assert voice._views[-1][1].seq == 10 * QUEUE - 1, "the newest stay"
+    assert len(voice.views) == QUEUE
+    assert voice.views[-1][1].seq == 10 * QUEUE - 1, "the newest stay"
     voice.close()
-    assert voice._thread.is_alive(), "it is left behind, and ends with the program"
+    assert voice.thread.is_alive(), "it is left behind, and ends with the program"
     stuck.free.set()
-    voice._thread.join(SOON_S)
-    assert not voice._thread.is_alive()
+    voice.thread.join(SOON_S)
+    assert not voice.thread.is_alive()
     assert stuck.stopped == 1
 
 
@@ -98,7 +98,7 @@ def test_the_end_of_the_program_ends_what_plays(view, record, tmp_path, program)
     with ExitStack() as stack:
         publish = heard(VoiceSection(folder=str(tmp_path)), before, None, stack, sound)
         publish(after)
-        process = _until(lambda: sound._process)
+        process = _until(lambda: sound.process)
         assert process.poll() is None
     assert process.returncode == -9
     assert all(thread.name != "voice" for thread in threading.enumerate())

@@ -126,7 +126,7 @@ def test_of_many_words_at_once_the_newest_are_heard_and_nothing_piles_up(heard, 
     for hide in range(10, 5000):
         one.hear(*story("paguga", hide=hide))
     one.hear(*story("it_stays", hide=5001))
-    assert len(one.voice._views) == QUEUE
+    assert len(one.voice.views) == QUEUE
     one.run(20.0)
     assert one.names == ["it_stays"]
 
