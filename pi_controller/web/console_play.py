@@ -7,7 +7,7 @@ A `Play` says which of five shapes it has, and the script draws it: `choice` (bu
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
@@ -83,6 +83,29 @@ NONE = "none"
 def act(action: Action, *, again: bool = False) -> dict[str, Any]:
     """Return the call that takes `action`, or with `again` the one that puts it in the place of the last."""
     return {"judge": "replace" if again else "action", "action": dict(action)}
+
+
+Which = Literal["this", "last"]
+
+
+class FoulButton(msgspec.Struct, frozen=True):
+    """One foul to enter: `say` is the call without its time, `outcome` what follows from it."""
+
+    by: str
+    kind: str
+    hide: Which
+    label: str
+    outcome: str
+    say: dict[str, Any]
+
+
+class FoulsOf(msgspec.Struct, frozen=True):
+    """The fouls of one hide; `label` says which it is and who hides in it, `chosen` whether it is shown first."""
+
+    hide: Which
+    label: str
+    chosen: bool
+    buttons: tuple[FoulButton, ...]
 
 
 class Moment(NamedTuple):

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from pi_controller.games.base import Game
     from pi_controller.table.view import View
+    from pi_controller.web.console_play import FoulsOf
 
     Text = Callable[[str], str]
     Action = Mapping[str, Any]
@@ -225,6 +227,10 @@ class GamePage:
         if legal and not again:
             return Play("choice", "", plain_buttons(view.game, legal))
         return Play("choice", moment.title or text("Nothing to enter"))
+
+    def fouls(self, view: View, game: Game[Any], state: object, language: str = "en") -> tuple[FoulsOf, ...]:  # noqa: ARG002
+        """Return the fouls that the judge can call now, by the hide they are of; `state` is the game's in `view`."""
+        return ()
 
     def form(self, moment: Moment) -> Play | None:  # noqa: ARG002
         """Return the form of the game's own by which the judge enters what happens, or None where it has none now."""

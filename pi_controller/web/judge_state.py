@@ -16,8 +16,8 @@ from pi_controller.show import phrases
 from pi_controller.show.game_show import player_rows
 from pi_controller.show.names import player_name
 from pi_controller.web import event_log
-from pi_controller.web.console_fouls import fouls
 from pi_controller.web.console_page import Console, console
+from pi_controller.web.game_page import page_of
 from pi_controller.web.page_content import board
 from pi_controller.web.signing.roles import begins_games, may, rulings
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pi_controller.games.base import Json
     from pi_controller.table.command_queue import CommandQueue, Picture
     from pi_controller.table.view import View
-    from pi_controller.web.console_fouls import FoulsOf
+    from pi_controller.web.console_play import FoulsOf
     from pi_controller.web.event_log import EventLog
     from pi_controller.web.page_content import Board
 
@@ -58,7 +58,7 @@ class JudgeState:
             picture = self._command_queue.picture
             if picture is not None and (self._told is None or self._told.picture is not picture):
                 legal = await asyncio.to_thread(picture.game.legal_actions, picture.state)
-                called = fouls(picture.view, picture.game, picture.state, self._language)
+                called = page_of(picture.view).fouls(picture.view, picture.game, picture.state, self._language)
                 shown = board(picture.view, self._language)
                 self._told = Snapshot(picture, await self._minutes(picture), legal, shown, called)
             return self._told

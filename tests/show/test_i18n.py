@@ -22,7 +22,6 @@ from pi_controller.table.view import Asked
 from pi_controller.web import console_page
 from pi_controller.web.address import Pages
 from pi_controller.web.check_page import check_page, sealed_games
-from pi_controller.web.console_fouls import fouls
 from pi_controller.web.feed import Feed
 from pi_controller.web.game_page import page_of
 from pi_controller.web.page import page, waiting
@@ -118,7 +117,7 @@ def test_no_sentence_of_the_console_escapes(view, language):
         *itertools.chain.from_iterable(_said(part) for part in (content.play, content.question)),
     ]
     assert strange(word for text in said if text for word in escaped(text)) == []
-    called = [one for hide in fouls(view, game, state, language) for one in (hide, *hide.buttons)]
+    called = [one for hide in page_of(view).fouls(view, game, state, language) for one in (hide, *hide.buttons)]
     labels = [text for one in called for text in (one.label, getattr(one, "outcome", ""))]
     assert strange(word for text in labels for word in escaped(text)) == []
 

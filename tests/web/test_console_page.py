@@ -16,9 +16,9 @@ from pi_controller.referee.facts import Done, Shown
 from pi_controller.referee.reducer import apply, blank
 from pi_controller.table.view import view_of
 from pi_controller.web.console_fields import fields
-from pi_controller.web.console_fouls import foul_label
 from pi_controller.web.console_page import SIGN_IN_WORDS, WORDS, Console, console, page, sign_in
 from pi_controller.web.game_page import page_of
+from pi_controller.web.games.dakota import foul_label
 from pi_controller.web.judge_command import understood
 from pi_controller.web.middleware import CSP
 
