@@ -13,7 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parents[1] / folder) for folder in ("show", "referee")]  # played.py, random_play.py
+sys.path.insert(0, str(Path(__file__).parents[1] / "show"))  # played.py
+sys.path.insert(0, str(Path(__file__).parents[1] / "referee"))  # random_play.py
 
 import msgspec
 from headless import ARGUMENTS, CHROMIUM

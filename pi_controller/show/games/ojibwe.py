@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pi_controller.games.ojibwe import HIGH, HIGH_MATE, value
-from pi_controller.games.ojibwe_state import COUNTERS, PADS
+from pi_controller.games.ojibwe_state import COUNTERS
+from pi_controller.pads import EVERY_PAD
 from pi_controller.pinmap import pinmap
 from pi_controller.show.game_show import GameShow, Word, both_teams, named_counts, pads_opened
 from pi_controller.show.i18n import catalogue, mark
@@ -112,7 +113,7 @@ class OjibweShow(GameShow):
         if sheet["high"] is not None:
             hitters = "B" if hider == "A" else "A"
             emptier = hider if counters[hider] < counters[hitters] else hitters
-            filled[emptier][-5:-1] = [PAD.get(value(pad, sheet["high"]), PLAIN_PAD) for pad in PADS]
+            filled[emptier][-5:-1] = [PAD.get(value(pad, sheet["high"]), PLAIN_PAD) for pad in EVERY_PAD]
         if sheet["hides_left"] > 1:
             filled[hider][-1] = HIDES_ON
         return Rows(filled["A"], filled["B"], [glow(MIDDLE, STEADY)] * sheet["pool"], short)
@@ -136,7 +137,7 @@ class OjibweShow(GameShow):
         score = f"{sheet['short']['A']}–{sheet['short']['B']}"
         lines.append(fit(label("  " + text("short")).append(score, BOLD), width))
         pads = label("  " + text("pads"))
-        for pad in PADS:
+        for pad in EVERY_PAD:
             high = pad == sheet["high"]
             pads.append(f"[{pad}] ", DIM).append(str(value(pad, sheet["high"])), BOLD)
             pads.append(f" {text('high')}" if high else "", BOLD)

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pi_controller.games.ojibwe import HIGH, HIGH_MATE, value
-from pi_controller.games.ojibwe_state import COUNTERS, PADS
+from pi_controller.games.ojibwe_state import COUNTERS
+from pi_controller.pads import EVERY_PAD
 from pi_controller.pinmap import pinmap
 from pi_controller.show.i18n import catalogue
 from pi_controller.show.names import team_name
@@ -29,7 +30,7 @@ class OjibwePage(GamePage):
     """How the game stands on the pages."""
 
     template: ClassVar[str | Path] = Path(__file__).with_suffix(".html")
-    choices: ClassVar[Mapping[str, tuple[Any, ...]]] = {"high": (None, *PADS)}
+    choices: ClassVar[Mapping[str, tuple[Any, ...]]] = {"high": (None, *EVERY_PAD)}
     replaced: ClassVar[frozenset[str]] = frozenset({"toss", "shoot"})
 
     def name_of(self, view: View, side: str) -> str:
@@ -43,7 +44,7 @@ class OjibwePage(GamePage):
             "sides": self.sides(view, language),
             "slots": min(pinmap().lights.short, max(_SLOTS, *sheet["short"].values())),
             "total": COUNTERS,
-            "pads": [_pad(view, pad, catalogue(language).gettext) for pad in PADS],
+            "pads": [_pad(view, pad, catalogue(language).gettext) for pad in EVERY_PAD],
         }
 
     def strip(self, view: View, language: str) -> Strip:
