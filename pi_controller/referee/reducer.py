@@ -94,7 +94,9 @@ def _apply(game: Game[Any], story: Story, fact: Fact) -> Story:
         case Void(why=why):
             return replace(story, hide=_voided(hide), note=why)
         case HideAgain(why=why):
-            again = Hide(hide.number, hide.begun, fetched=True, waived=_waived_for_good(game, hide), withdrawn=hide.withdrawn)
+            again = Hide(
+                hide.number, hide.begun, fetched=True, waived=_waived_for_good(game, hide), withdrawn=hide.withdrawn
+            )
             hands = replace(story.hands, doubt=0) if story.hands.doubt == hide.number else story.hands
             return replace(story, phase="hide", hide=again, hands=hands, question=None, notice=None, note=why)
         case Lifted(pad=pad):
