@@ -118,7 +118,8 @@ class Sampler:
         self.board.write(wire.seal(body, self.frame_number))
         self.frame_number = self.frame_number + 1 & 0xFFFF
 
-    def _add_event(self, kind, part=0, value=0):
+    def add_event(self, kind, part=0, value=0):
+        """Keep an event of this moment for the host."""
         self.events.add(self._now, kind, part, value)
         self._light()  # whatever it shows comes with an event
 

@@ -220,8 +220,8 @@ def page(parts: Parts) -> str:
     rows.append(f"| **to be paid, about** | {' | '.join(f'**{euros}**' for euros in paid)} |")
     rows += [
         "",
-        """*All* is the sum of the pieces. Resistors come in tens, tape in rolls, and every shop wants its postage: *to be
-paid* is a third more. Tools, screen, laptop and cloths are taken to be there.""",
+        """*All* is the sum of the pieces. Resistors come in tens, tape in rolls, and every shop wants its postage: *to
+be paid* is a third more. Tools, screen, laptop and cloths are taken to be there.""",
     ]
     return HEAD + "\n".join(rows) + "\n"
 

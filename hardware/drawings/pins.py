@@ -27,8 +27,8 @@ BOARDS = (
 )
 """For the pins that the pin map has now; a test says when they change."""
 FEATHER = (
-    "The Feather has GPIO2 and 3 (SDA, SCL) where these have 4 and 5: put them into `i2c` of the pin map and into `SDA` "
-    "and `SCL` of `firmware/wiring.py`. Which of the RP2040's two bus controllers has them, the firmware finds itself."
+    "The Feather has GPIO2 and 3 (SDA, SCL) where these have 4 and 5: put them into `i2c` of the pin map and into "
+    "`SDA` and `SCL` of `firmware/wiring.py`. Which of the two bus controllers has them, the firmware finds itself."
 )
 
 

@@ -75,7 +75,7 @@ def passed_db(hz: float, bounce: float) -> float:
 def _along(x: Array, length: float, derivative: int) -> Array:
     """Return the polynomials (DEGREE, len(x)) or their derivatives at x from -length / 2 to length / 2."""
     rows = [legendre.legval(2 * x / length, legendre.legder(one, derivative)) for one in np.eye(DEGREE)]
-    return np.array(rows) * (2 / length) ** derivative
+    return np.array(rows, dtype=np.float64) * (2 / length) ** derivative
 
 
 def _products(x: Array, y: Array, dx: int, dy: int) -> Array:
@@ -87,7 +87,7 @@ def _products(x: Array, y: Array, dx: int, dy: int) -> Array:
 def bending(modes: Modes, x_mm: Array, y_mm: Array) -> Array:
     """Return the sum of both curvatures of each mode at points (mm from the middle), (modes, points)."""
     x, y = x_mm / 1000.0, y_mm / 1000.0
-    return modes.shapes @ (_products(x, y, 2, 0) + _products(x, y, 0, 2))
+    return np.asarray(modes.shapes @ (_products(x, y, 2, 0) + _products(x, y, 0, 2)), dtype=np.float64)
 
 
 def modes(whole: bool, foam_pa: float, up_to_hz: float = BAND_HZ[1]) -> Modes:

@@ -1,4 +1,4 @@
-"""The fourth step: the bead is laid on each pad. Read as one, as the marked one, on the right pad, and how strong."""
+"""Step 4, bead: on each pad it must be read as one, as the marked one, on the right pad; measures its strength."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WEAK = 0.6
 
 
 class BeadStep(PadByPad):
-    """Asks for the bead on each pad. A reading that is not right may be put right until patience ends."""
+    """Asks for the bead on each pad. A reading that is not right may be corrected until a timeout."""
 
     name = "bead"
     title = "The bead on each pad"

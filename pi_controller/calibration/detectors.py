@@ -1,4 +1,4 @@
-"""The detectors of a mat under calibration, with the raw readings that they leave out of their events."""
+"""The detectors of a mat under calibration, with access to the raw readings behind their events."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ AVERAGED = 5
 
 
 class Running:
-    """Mean and rms about it of readings of `shape`, value by value; readings that are not there are left out."""
+    """Running mean and rms deviation of readings of `shape`, value by value; missing readings are left out."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self._n = np.zeros(shape)
@@ -37,7 +37,7 @@ class Running:
         self._first: Array | None = None
 
     def add(self, readings: Array, there: NDArray[np.bool_] | None = None) -> None:
-        """Take readings in, of `shape` or with one more axis before it."""
+        """Add readings, of `shape` or with one more axis before it."""
         rows = readings.reshape(-1, *self._n.shape)
         first = self._first
         if first is None:
@@ -56,13 +56,13 @@ class Running:
 
     @property
     def rms(self) -> Array:
-        """How far readings lie off their mean, one sigma."""
+        """The standard deviation of the readings."""
         n = np.maximum(self._n, 1.0)
         return np.sqrt(np.maximum(self._squares / n - (self._sum / n) ** 2, 0.0))
 
 
 class Detectors:
-    """Feeds the detectors and keeps what the steps look at. `strikes` are the strike detector's settings."""
+    """Feeds the detectors and keeps raw readings for the steps. `strikes` are the strike detector's settings."""
 
     def __init__(self, strikes: StrikeSettings) -> None:
         maps = pinmap()
@@ -113,7 +113,7 @@ class Detectors:
         return [*self.strikes.feed(piezo)]
 
     def peak_dbfs(self, pad: int, since: float) -> float:
-        """Return the highest that `pad` (1 first) has been since time `since`, dB under the rail."""
+        """Return the peak level of `pad` (1 first) since time `since`, dB full scale."""
         peak = max((float(peaks[pad - 1]) for _, end, peaks in self._peaks if end >= since), default=0.0)
         return 20.0 * float(np.log10(max(peak, 0.5) / self.full_scale))
 

@@ -1,4 +1,4 @@
-"""The first step: the empty mat, hands away. Noise of every sensor, the strips at rest, the magnetometers' baseline."""
+"""Step 1, empty mat: noise of every sensor, the strips at rest, the magnetometers' baseline."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NOISY_UT = 3.0
 
 
 class EmptyStep:
-    """Measures the mat at rest. Starts over as often as somebody touches it."""
+    """Measures the mat at rest. Starts over whenever somebody touches it."""
 
     name = "empty"
     title = "The empty mat"

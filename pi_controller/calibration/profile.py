@@ -1,4 +1,4 @@
-"""A profile: what a calibration found out about one mat, as a file that a table can use (`[board] profile`).
+"""The calibration profile of one mat, as a JSON file that a table can use (`[board] profile`).
 
 One JSON file `NAME.profile.json` in the folder of the settings, strictly read. It is written whole or not at all: to a
 file beside it, waited for on the disk, renamed; the profile that was there is kept as `NAME.bak`.
@@ -77,7 +77,7 @@ class Magnets(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What was found out about the mat of board `board_id`. A part that was left out of the walk is None.
+    """Calibration of the mat of board `board_id`. A step that was left out is None.
 
     `made` is the day and time of it, `program` the version that made it.
     """

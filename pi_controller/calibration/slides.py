@@ -1,4 +1,4 @@
-"""The third step: a hand goes under each pad from the hider's side and out again. What the strips lose to it."""
+"""Step 3, hands: a hand goes under each pad from the hider's side and out; measures what the strips lose to it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class SlideStep(PadByPad):
         self._elsewhere: set[int] = set()
 
     def resting(self, rest: NDArray[np.float64], noise: NDArray[np.float64]) -> None:
-        """Say what the strips read on the empty mat (pads, strips), counts, and their noise."""
+        """Set what the strips read on the empty mat (pads, strips), counts, and their noise."""
         self.rest, self.noise = rest, noise
 
     def take(self, t: float, message: Message, events: Sequence[MatEvent]) -> None:

@@ -1,4 +1,4 @@
-"""What the board says of itself: why it started, its self test, and what it noticed while nobody listened."""
+"""Checks the board's own events: reset cause, self test, and faults that it noticed while offline."""
 
 from __future__ import annotations
 

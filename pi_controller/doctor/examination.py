@@ -1,4 +1,4 @@
-"""A few seconds of looking at everything, then one line for each part.
+"""Runs all checks of a table for a few seconds and reports one line for each part.
 
 This is the edge where clocks are read and time is waited for.
 """

@@ -1,4 +1,4 @@
-"""The link to the board: port, handshake, firmware, samples, losses, clock, the board's own counters."""
+"""Checks the link to the board: port, handshake, firmware, sample rate, loss, clock, the board's own counters."""
 
 from __future__ import annotations
 

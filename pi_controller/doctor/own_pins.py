@@ -1,4 +1,4 @@
-"""The sensors on the Pi's own pins: whether their chips answer, and how often the piezos are read."""
+"""Checks the sensors on the Pi's own pins: whether their chips answer, and the piezos' sample rate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The buttons and the strips: that their pins open, and that no button is held by a short."""
+"""Checks buttons and strips: that their pins open, and that no button is shorted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pi_controller.doctor.report import Line
 from pi_controller.drivers.gpio import header_factory
-from pi_controller.drivers.ports import StripError
+from pi_controller.drivers.ports import PinsError, StripError
 from pi_controller.drivers.strips import NeoPixelStrip
 from pi_controller.errors import INSTALL_PI
 from pi_controller.pinmap import pinmap
@@ -33,7 +33,12 @@ def buttons(settings: Settings, factory: Factory | None = None) -> Iterator[Line
     from gpiozero import DigitalInputDevice  # noqa: PLC0415 - it takes long to import on a small Pi
     from gpiozero.exc import BadPinFactory, GPIOZeroError  # noqa: PLC0415
 
-    factory = factory or header_factory()
+    try:
+        factory = factory or header_factory()
+    except PinsError as error:
+        for name in wanted:
+            yield Line(PINS, f"button {name}", "fail", error.what, error.todo)
+        return
     for name, pin in wanted.items():
         what = f"button {name}"
         try:

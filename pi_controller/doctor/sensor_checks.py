@@ -1,4 +1,4 @@
-"""A few seconds of a board's readings, judged sensor by sensor: what the detectors name, and what a long look shows.
+"""Checks each sensor on a few seconds of readings: faults that the detectors name, and statistics of their own.
 
 A magnetometer's line never holds a reading: where a bead may lie is nobody's business. What a hide in progress would
 tell is left out altogether (`hidden`), and so are magnetometers that the table is `without`: that is why not.
@@ -40,7 +40,7 @@ SENSORS = "Sensors"
 
 
 class Ears:
-    """Feed it messages for `LISTEN_S` seconds, then ask for the `lines`."""
+    """Collects messages for `LISTEN_S` seconds and judges them in `lines`."""
 
     def __init__(self, strikes: StrikeSettings, *, hidden: bool = False, without: str = "") -> None:
         maps = pinmap()

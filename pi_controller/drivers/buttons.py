@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pi_controller.drivers.debounce import MIN_PRESS_S, SETTLE_S, Debounce
 from pi_controller.drivers.gpio import header_factory
-from pi_controller.drivers.ports import ButtonsError
+from pi_controller.drivers.ports import ButtonsError, PinsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -44,7 +44,10 @@ class GpioButtons:
         self._pressed: Callable[[str, float], None] | None = None
         self.devices: dict[str, DigitalInputDevice] = {}
         self._contacts: dict[str, Debounce] = {}
-        self._own = header_factory() if factory is None else None
+        try:
+            self._own = header_factory() if factory is None else None
+        except PinsError as error:
+            raise ButtonsError(error.what, error.todo) from error
         for name, pin in pins.items():
             try:
                 device = _device(pin, factory or self._own)

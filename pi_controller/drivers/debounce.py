@@ -1,4 +1,4 @@
-"""One button's contact: edges with their times in, presses out. Pure; time is passed in.
+"""Debounces one button: edges with their times in, presses out. Pure; time is passed in.
 
 Two faults pull apart. A contact chatters when it closes and opens, which must not make two presses of one; and a long
 wire beside a light strip picks up spikes with no finger near it, which must not make any. Reporting the first edge at
@@ -16,7 +16,7 @@ SETTLE_S = 0.020
 
 
 class Debounce:
-    """The contact of one button.
+    """Debouncer of one button's contact.
 
     `edge(t, closed)` tells a level seen at time `t` (s); a level that is already known is no edge and changes nothing,
     so samples can be fed as well as edges. `settle(t)` returns the time of a press once it is certain, else None. A
@@ -36,7 +36,7 @@ class Debounce:
         self._down: float | None = None
 
     def edge(self, t: float, closed: bool) -> None:
-        """Take in the level at `t`."""
+        """Take an edge to that level at `t`."""
         if closed == self.closed:
             return
         t = max(t, self._since)
@@ -48,7 +48,7 @@ class Debounce:
         self._since = t
 
     def look(self, t: float, closed: bool) -> None:
-        """Take in the level as it is at `t`, after the edges; it differs only where one was lost or is late."""
+        """Take the level as polled at `t`, after the edges; it differs only where an edge was lost or is late."""
         if closed:
             self.edge(t, closed=True)
         elif self.closed:
@@ -57,7 +57,7 @@ class Debounce:
             self._since = max(t, self._since)
 
     def settle(self, t: float) -> float | None:
-        """Let time pass to `t`; return when the finger came down, once for each press."""
+        """Advance to `t`; return the times of presses that are now certain, each once."""
         self._pass(t)
         down, self._down = self._down, None
         return down

@@ -1,4 +1,4 @@
-"""The loudspeaker: one short sound at a time, played by ALSA's `aplay` in a process of its own.
+"""Audio output: one short sound at a time, played by ALSA's `aplay` in a process of its own.
 
 `aplay` (package alsa-utils, on every Raspberry Pi OS) plays on bare ALSA and through PipeWire alike, holds no lock that
 the game could wait for, and a loudspeaker that was pulled out ends the process and nothing else. Passed over:

@@ -118,6 +118,10 @@ class Ojibwe(Game[State]):
         """Return the hiding team; None before the toss."""
         return state.hider
 
+    def settles(self, action: Action) -> bool:
+        """Return whether `action` ends the hide in progress."""
+        return self.current(action).get("do") == "shoot"
+
     def sheet(self, state: State) -> dict[str, Json]:
         """Return hider, counters, pool, short, high, hides_left, banked, shooting, double, winner and finish."""
         return {

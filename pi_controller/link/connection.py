@@ -1,4 +1,4 @@
-"""A board listened to: its port opened and looked for again, its link, and why there is no board.
+"""The connection to a board: opens its port, reconnects when it is lost, and says why there is no board.
 
 `BoardConnection.step(t)` is all there is: it never reads a clock and never sleeps. The daemon listens with it, and so
 does whoever looks at a mat without a game.

@@ -1,4 +1,4 @@
-"""The sensors on the Pi's own pins, without the mat board, as a source of the same messages: [board] port = "pins".
+"""A message source for sensors on the Pi's own pins, without the mat board: [board] port = "pins".
 
 Piezos by an MCP3008, touch strips by an MPR121, no magnetometers. The Pi reads the piezos as often as it can, which is
 less often than the board does: `reads` says how often. A reader that cannot be opened, or ends, is a link that is down,
@@ -83,7 +83,7 @@ class PinsSource:
 
     @property
     def strips_missing(self) -> PortError | None:
-        """Why the touch strips are not felt; None while they are. The table is told strip by strip that it is so."""
+        """Why the touch strips cannot be read; None while they can. Strip faults carry it to the table."""
         return self._strips.missing if self._strips is not None else None
 
     def step(self, t: float, at_least: int = 0) -> list[Message]:

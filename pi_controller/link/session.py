@@ -1,4 +1,4 @@
-"""A talk with one board: bytes in, messages out, stamped with the host's clock.
+"""The protocol session with one board: bytes in, messages out, stamped with the host's clock.
 
 The session says HELLO until the board answers, keeps pinging, and tells when the board is gone, restarted or not to be
 talked to. Loss is counted and shown as a `Gap`, never hidden. A frame that is whole but cannot be true (samples the
@@ -121,19 +121,19 @@ class Session:
 
     @property
     def takes_orders(self) -> bool:
-        """Whether the board that talks, or talked last, takes orders, and tells of events."""
+        """Whether the connected board, or the last one, takes commands and sends events."""
         return self.board is not None and self.board.minor >= wire.ORDERS
 
     def has(self, feature: int) -> bool:
-        """Whether the board that talks, or talked last, takes orders and has `feature` (a `wire.HAS_...`)."""
+        """Whether the connected board, or the last one, takes commands and has `feature` (a `wire.HAS_...`)."""
         return self.board is not None and self.takes_orders and bool(self.board.features & feature)
 
     def test(self) -> None:
-        """Order a self test as soon as the board takes orders; a `BoardEvent` "tested" tells what came of it."""
+        """Request a self test as soon as the board takes commands; a `BoardEvent` "tested" has the result."""
         self.orders.give(BoardCommand(wire.test_body))
 
     def start(self, t: float) -> None:
-        """Begin anew with a port just opened, at `t`."""
+        """Start a session on a port just opened, at `t`."""
         if self._up:
             self._down(t, "The board's port was opened anew.")
         self._decoder.restart()

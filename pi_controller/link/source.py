@@ -1,4 +1,4 @@
-"""The face of whatever messages come from: a board listened to, or the sensors on the Pi's own pins."""
+"""The interface of a message source: a connected board, or the sensors on the Pi's own pins."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Waits(Protocol):
-    """What readings come in by."""
+    """The port or reader that readings come in by."""
 
     @property
     def name(self) -> str:
@@ -28,7 +28,7 @@ class Waits(Protocol):
 
 
 class Link(Protocol):
-    """Whether anybody is there."""
+    """The state of the link."""
 
     @property
     def up(self) -> bool:
@@ -42,7 +42,7 @@ class Link(Protocol):
 
 
 class Source(Protocol):
-    """Who gives messages. `step` is all there is: it never reads a clock and never sleeps."""
+    """A source of messages. It is driven by `step` alone, which never reads a clock and never sleeps."""
 
     missing: PortError | None
     """Why nothing can be opened, or was lost; None while it is open."""

@@ -1,4 +1,4 @@
-"""Where could one more bead lie? Every point of a grid over the mat tried at once, for any weights of the sensors.
+"""Grid search for one more dipole: every point over the mat at once, for any weights of the sensors.
 
 For a magnet at a given place the field is linear in its moment, so how much of the squared residual a magnet there
 would take away is `c . G^-1 c` with a 3 x 3 matrix G. G and c are sums over sensors; the sums' terms are laid down

@@ -1,4 +1,4 @@
-"""The hider's hands: capacitive strips in, `HandIn` and `HandOut` for each pad.
+"""Hand detector: capacitive strips in, `HandIn` and `HandOut` for each pad out.
 
 A hand lowers the counts of the strips it lies over. Each electrode has a baseline of its own making (the chip's would
 swallow a hand that rests): it follows damp and warmth slowly while the pad is free, stands still under a hand but for

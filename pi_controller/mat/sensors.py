@@ -1,4 +1,4 @@
-"""The whole feel of the mat in one object: messages of the link in, mat events out."""
+"""All detectors of one mat in one object: messages of the link in, mat events out."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NO_SCAN_S = 0.3
 
 
 class MatSensors:
-    """Strikes, hands and beads of one mat, and its link.
+    """The strike, hand and bead detectors of one mat, and its link.
 
     `strikes` are the settings of the strike detector, which is built when the first samples tell their rate; `hands`
     and `beads` are detectors set up differently from the pin map's. `board_id` is the board that the beads' baseline

@@ -1,4 +1,4 @@
-"""What counts as a stroke: every figure of the strike detector in one place.
+"""Parameters of the strike detector: what counts as a stroke.
 
 Decibels are of energy and always a ratio of two things in the same signal; nothing is in volts, so one setting serves
 all pads. The figures were set on recordings of some twenty piezo pads and on real drumming sent through a simulated

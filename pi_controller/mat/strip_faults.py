@@ -1,4 +1,4 @@
-"""Touch strips that cannot be believed: silent, stuck at one count, or restless without end.
+"""Detects faulty touch strips: silent, stuck at one count, or unstable.
 
 A strip is judged by its own readings against those of the others, scan by scan; it is believed again as soon as it
 reads like the others. What a hand does to a strip lasts too short and is too smooth to look like a fault.

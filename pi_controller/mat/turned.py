@@ -1,4 +1,4 @@
-"""What happened on the mat, as those at its far edge see it: pad 1 is on their left too."""
+"""Mirrors mat events for the team at the far edge: pad 1 is on their left too."""
 
 from __future__ import annotations
 

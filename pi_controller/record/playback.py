@@ -1,4 +1,4 @@
-"""A record told again: hide by hide, or turn by turn, with the sticks drawn; or a JSON object an entry."""
+"""Renders a record: hide by hide, or turn by turn, with the sticks drawn; or a JSON object an entry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A mat recorded without a game: every reading goes to the file at once, with the stick's contact as the truth.
+"""Bench recording without a game: every reading goes to the file at once, with the stick's contact as ground truth.
 
 Nothing is hidden here, so nothing is held back. `Bench.step(t)` is all there is, as with the daemon; the verb drives it
 on the wall's clock.

@@ -1,4 +1,4 @@
-"""The recorder of a table: looks on at the daemon and keeps every reading, but shows none before its hide is over.
+"""Records every reading of a table as an observer of the daemon; none is on disk before its hide is over.
 
 The readings of a hide say where the bead lies. So a second of them is packed at a time and held in memory, and the file
 grows only when the table itself has shown the bead (or settled the hide), all at once: neither what is in the file nor
@@ -96,7 +96,7 @@ class Recorder:
             self._blocks.add(press)
 
     def on_step(self, t: float, table: Table, armed: bool) -> None:
-        """Note what time brought; let go of what may be seen now, a chunk a step."""
+        """Record the end of the step; write out what may be public now, a chunk a step."""
         if self._file is None:
             return
         view = table.view

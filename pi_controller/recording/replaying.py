@@ -1,4 +1,4 @@
-"""A recording told again: through the same detectors to the same mat events, and through the referee to the facts.
+"""Replays a recording: through the same detectors to the same mat events, and through the referee to the facts.
 
 `felt` needs the recording alone: when a strike counted stands in it. `judged` plays the whole table again; what the
 judge said is taken from the journal (`judge_calls`), for no sensor saw it.

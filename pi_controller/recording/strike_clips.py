@@ -1,4 +1,4 @@
-"""Keeps what the pads felt around each strike that was due: looks on at the daemon, fills the `Review`."""
+"""Keeps the samples around each strike that was due, as an observer of the daemon that fills the `Review`."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Around:
         self._done: list[Stroke] = []
 
     def on_messages(self, t: float, messages: Sequence[Message], armed: bool) -> None:  # noqa: ARG002
-        """Remember the samples."""
+        """Buffer the samples."""
         for message in messages:
             match message:
                 case Piezo():
@@ -67,14 +67,14 @@ class Around:
         self._waiting += [_Waiting(event, self._hide, self._turned) for event in events if isinstance(event, Strike)]
 
     def on_press(self, t: float, press: Button) -> None:
-        """A button shakes nothing."""
+        """Ignored: a button moves no pad."""
 
     def on_step(self, t: float, table: Table, armed: bool) -> None:  # noqa: ARG002
         """Keep the strikes of which everything is there; those of the next game apart from those of the last."""
         if self._game not in (None, table.story.revision_from):
             self._next_game()
         self._game = table.story.revision_from
-        self._hide, self._turned = table.story.hide, table.mirrored and table.seats == "turn"
+        self._hide, self._turned = table.story.hide.number, table.mirrored and table.seats == "turn"
         end = _end(self._ring[-1]) if self._ring else float("inf")
         ready = [one for one in self._waiting if one.strike.t + BESIDE_S <= end]
         self._waiting = [one for one in self._waiting if one.strike.t + BESIDE_S > end]

@@ -1,4 +1,4 @@
-"""What looks on at a table as its settings want it: the recorder of the sensors, and the keeper of the hits."""
+"""Builds a table's observers from its settings: the sensor recorder and the strike clips."""
 
 from __future__ import annotations
 

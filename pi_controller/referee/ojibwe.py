@@ -88,7 +88,7 @@ class OjibweReferee(Referee):
             story = tx.story
         if self._stroke is not None and event.pad in self._stroke.pads:
             self._stroke = None  # not a stroke: the hand that goes under the pad
-        if story.phase == "hit" and story.armed and event.side != "hider" and event.pad not in story.opened:
+        if story.phase == "hit" and story.armed and event.side != "hider" and event.pad not in story.hide.opened:
             if event.sure:
                 _open(tx, event.pad)
             else:
@@ -115,7 +115,7 @@ class OjibweReferee(Referee):
             marked, sealed = _marked(reading), tx.sealed
             hittable = marked in story.pads_open  # moved to a pad that lies open it is the judge's to look at
             if sealed is None:
-                if marked is not None and hittable and not story.by_hand:
+                if marked is not None and hittable and not story.hide.by_hand:
                     tx.seal_late(marked)
             elif marked is not None and sealed.found(marked):
                 pass
@@ -202,9 +202,9 @@ def _ready(tx: Transaction) -> None:
 
 def _open(tx: Transaction, pad: int) -> None:
     """Open a pad (rule 16), or ask where it is one more than the rules allow: the shooter has seen what lay there."""
-    if len(tx.story.opened) < _most(tx):
+    if len(tx.story.hide.opened) < _most(tx):
         _opened(tx, pad)
-    elif "too_many" not in tx.story.waived:
+    elif "too_many" not in tx.story.hide.waived:
         tx.add(Question(tx.t, "too_many", ("play_on", "counts", "hide_again"), (pad,)))
 
 
@@ -232,7 +232,7 @@ def _hit(tx: Transaction, pad: int, by: Source) -> None:
 def _shoot(tx: Transaction, hit: int | None, ball: int, by: Source) -> None:
     """Settle the attempt. What is paid goes by the ball alone, so of pads opened beyond the rules the first are left
     out."""
-    opened = list(tx.story.opened[-_most(tx) :])
+    opened = list(tx.story.hide.opened[-_most(tx) :])
     action: dict[str, Any] = {"do": "shoot", "opened": opened, "hit": hit, "ball": ball}
     tx.play(action, by)
 

@@ -16,6 +16,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from pi_controller.errors import JournalError
+from pi_controller.private_files import make_private
 from pi_controller.table import journal_file as file
 from pi_controller.table.verify import chain_of
 
@@ -52,7 +53,7 @@ def copy_of(journal: Path, folder: Path) -> Path:
         head = _head(bytes(data))
         copy = _place(folder, journal.stem, about.epoch[:8] if about else "v1", head[0])
         new = copy.with_name(f".{copy.name}.new")
-        file.make_private(new, journal)
+        make_private(new, journal)
         new.write_bytes(data)
         file.sync(new)
         if _head(new.read_bytes()) != head:

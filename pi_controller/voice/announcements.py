@@ -1,4 +1,4 @@
-"""What is to be heard, from one public view to the next. A function of the two views alone: it knows nothing else.
+"""What to announce, derived from two successive public views and nothing else.
 
 So what is played, and when, gives no more away than the page does. Words are called once, when they are new: not again
 when the next hide begins with the last one's words still on show, and not when a judge takes something back.

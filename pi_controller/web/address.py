@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import socket
 from html import escape
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -15,6 +16,8 @@ from rich.text import Text
 _ELSEWHERE = ("192.0.2.1", 9)  # a documentation address: nothing is sent, the system only says by which way it would go
 _QUIET = 4  # modules of empty border, as the standard wants
 _INK = Style(color="#000000", bgcolor="#ffffff")
+LOCAL = Path("/run/avahi-daemon")
+"""Is there while this machine answers to its name with .local: that is avahi-daemon's work."""
 
 
 class Pages(NamedTuple):
@@ -54,7 +57,9 @@ def addresses(pages: Pages, port: int, scheme: str = "http", asked: str = "") ->
         return []
     at = "" if port == {"http": 80, "https": 443}.get(scheme) else f":{port}"
     name = socket.gethostname()
-    hosts = [f"[{number}]" if ":" in number else number, name if "." in name else f"{name}.local"]
+    if "." not in name:
+        name = f"{name}.local" if LOCAL.exists() or not number else ""
+    hosts = [f"[{number}]" if ":" in number else number, name]
     return [f"{scheme}://{host}{at}" for host in hosts if host]
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from html import escape
 from shlex import quote
 from typing import TYPE_CHECKING, Any
-
-import msgspec
 
 from pi_controller.games.registry import DEFAULT, kind, names, playable
 from pi_controller.referee.commitment import DOMAIN, Bound, head
@@ -32,7 +31,7 @@ def check_page(view: View | None, language: str = "en") -> str:
     text = catalogue(language).gettext
     opened = view.opening if view is not None else None
     game = view.game if view is not None and view.game in sealed_games() else DEFAULT
-    known = msgspec.structs.asdict(opened) if opened is not None else dict[str, Any]()
+    known = asdict(opened) if opened is not None else dict[str, Any]()
     if opened is not None and not opened.epoch:  # of an older journal, or none: it is bound to the game alone
         known |= {"table": "", "event": ""}
     texts = {

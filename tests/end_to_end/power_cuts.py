@@ -62,7 +62,7 @@ from pi_controller.errors import JournalError
 from pi_controller.referee.facts import LinkSeen, Opened
 from pi_controller.table.journal import Journal
 with Journal(sys.argv[1]) as journal:
-    journal._open_db().executescript("PRAGMA wal_autocheckpoint = 40;" + sys.argv[3])  # as often as in a long game
+    journal.database().executescript("PRAGMA wal_autocheckpoint = 40;" + sys.argv[3])  # as often as in a long game
     if not journal.seq:
         journal.append([Opened(0.0, "dakota", "1", "", {}, {"A": "Red", "B": "Blue"})])
     for n in range(int(sys.argv[2])):

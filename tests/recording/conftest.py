@@ -35,7 +35,7 @@ class Log:
         self.events.append(press)
 
     def on_step(self, t, table, armed):
-        self.sizes.append((t, table.story.phase, table.story.hide, self.path.stat().st_size))
+        self.sizes.append((t, table.story.phase, table.story.hide.number, self.path.stat().st_size))
 
 
 @dataclass

@@ -140,7 +140,7 @@ def outcomes(facts, game, made):
     """
     story, by_hide = blank(game), {}
     for fact in facts:
-        by_hide.setdefault(story.hide, []).append(fact)
+        by_hide.setdefault(story.hide.number, []).append(fact)
         story = apply(game, story, fact)
     found, invented = Counter(), Counter()
     for hide, told in by_hide.items():

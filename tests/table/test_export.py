@@ -188,11 +188,11 @@ def played(path, name, seed):
             says = [JudgeAction(t, chance.choice(legal))] * 9
             says += [JudgeUndo(t, "misheard"), JudgeReplace(t, chance.choice(legal), "seen"), JudgeHidden(t)]
             says += [JudgeSet(t, chance.choice(sheets), "counted anew"), JudgeSensors(t, on=not table.story.sensors)]
-            says += [JudgeProtest(t, "B", "his sleeve"), JudgeClock(t, running=table.story.paused is not None)]
+            says += [JudgeProtest(t, "B", "his sleeve"), JudgeClock(t, running=table.story.clocks.paused is not None)]
             call = JudgeRuling(t, "denied", "nobody saw it") if table.story.protest else chance.choice(says)
             with suppress(MatError):
                 table.judge(call)
-                hides[journal.seq] = table.story.hide
+                hides[journal.seq] = table.story.hide.number
                 sheets.append(table.game.sheet(table.story.state))
     return hides
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import html
 import re
+import socket
 import subprocess
 
 import httpx
@@ -20,6 +21,7 @@ from pi_controller.referee.commitment import UNBOUND, Bound, check, commitment
 from pi_controller.referee.facts import Commit, Reveal, Shown, Void
 from pi_controller.referee.reducer import apply, blank
 from pi_controller.table.view import Opening, view_of
+from pi_controller.web import address
 from pi_controller.web.address import Pages, addresses, base, blocks, picture
 from pi_controller.web.check_page import check_page
 from pi_controller.web.feed import Feed
@@ -140,13 +142,16 @@ def test_before_the_first_view_the_pages_wait_and_come_back():
         server.stop()
 
 
-def test_where_the_pages_are():
+def test_where_the_pages_are(monkeypatch, tmp_path):
+    monkeypatch.setattr(socket, "gethostname", lambda: "mat")
+    monkeypatch.setattr(address, "LOCAL", tmp_path / "none")
     assert addresses(Pages("mat.example"), 8080) == ["http://mat.example"]
     assert addresses(Pages("https://mat.example/hall/"), 8080) == ["https://mat.example/hall"]
     assert addresses(Pages(), 8080, asked="127.0.0.1") == [], "to this machine only"
     by_number = addresses(Pages(reach=True), 8080, asked="192.0.2.7")
-    assert by_number[0] == "http://192.0.2.7:8080"
-    assert by_number[1].endswith(":8080")
+    assert by_number == ["http://192.0.2.7:8080"], "nobody answers to a name with .local"
+    monkeypatch.setattr(address, "LOCAL", tmp_path)
+    assert addresses(Pages(reach=True), 8080, asked="192.0.2.7") == [*by_number, "http://mat.local:8080"]
     assert addresses(Pages(reach=True), 80, asked="2001:db8::7")[0] == "http://[2001:db8::7]"
     assert Pages("mat.example:81").hosts == ("mat.example",)
     assert base("mat.example", "https") == "https://mat.example"
