@@ -113,7 +113,7 @@ def amplifier(v: Values) -> Any:
         down("Capacitor", (11.2, -5.2), named("C6", v.op_amp, "decouple_farad"), 2.2)
         note(
             (13.4, -5.2),
-            f"C6 at pins 4 and 11 of U1, C3 close to it.\nOne {v.op_amp.label('chip')} has four amplifiers.",
+            "C6 at pins 4 and 11 of U1, C3 close to it.\nOne chip has four amplifiers.",
         )
         note((13.4, -6.6), "Gain R5 / (R2 + R3), upside down:\na stroke rings, so that costs nothing.")
     return drawing

@@ -128,13 +128,15 @@ def _buttons(sheet: Harness, pi: str, names: list[str]) -> None:
 
 def _strip(sheet: Harness, source: str, data: str) -> None:
     wires, rows = power.values().wires, "first pixel (row A)"
-    shifter = sheet.plug("74AHCT125", "level shifter", ["1A", "GND", "1Y", "5V"], "330 ohm behind 1Y")
+    shifter = sheet.plug(
+        "74AHCT125", "level shifter", ["1A", "GND", "1Y", "5V"], "330 ohm behind 1Y, 10 kohm from 1A to GND"
+    )
     sheet.cable(source, [data, GROUND], shifter, ["1A", "GND"], STRIP_M, ["GN", "BK"], "two wires, twisted", 24,
                 ends=(SOCKET_2, SOLDERED))  # fmt: skip
     strip = sheet.plug("Strip, start", rows, ["DIN", "GND", "5V"])
     sheet.cable(shifter, ["1Y", "GND", "5V"], strip, ["DIN", "GND", "5V"], 0.1, ["GN", "BK", "RD"], "three wires", 22)
     end = sheet.plug("Strip, end", "last pixel (short row)", ["GND", "5V"])
-    fuse = f"{power.values().supply.fuse_amp:g} A fuse in +5V"
+    fuse = f"{power.values().supply.fuse_amp:g} A ATO blade fuse in +5V"
     supply = sheet.plug("5 V supply", "terminal block", ["GND", "+5V"], f"{fuse}, 1000 µF after it")
     for name, wire in (("feed", strip), ("far_feed", end)):
         one = wires[name]
@@ -161,23 +163,16 @@ def _board(sheet: Harness, note: str, *more: str) -> tuple[str, str]:
     board = sheet.plug("Board", "RP2040", [*adc, *i2c, *more], note)
     inputs = [f"in {pad}" for pad in range(1, pins.pads.count + 1)]
     front = sheet.plug("Piezo inputs", "perfboard", [*inputs, *adc, *FIELD], "perfboard.svg; the bus is joined here")
-    sheet.cable(
-        board,
-        [*adc, "3V3", GROUND],
-        front,
-        [*adc, "3V3", GROUND],
-        0.1,
-        ["BN", "RD", "OG", "YE", "PK", "BK"],
-        "wires",
-        ends=({"socket 6": 1}, {"socket 6": 1}),
-    )
+    six = [*adc[:2], "3V3", GROUND, *adc[2:]]
+    socket = {"socket 6": 1}
+    sheet.cable(board, six, front, six, 0.1, ["BN", "OG", "RD", "BK", "YE", "PK"], "wires", ends=(socket, socket))
     for pad, name in enumerate(inputs, 1):
         disc = sheet.plug(f"Piezo {pad}", "27 mm disc", ["hot", "brass"])
         metres = bus.way(v, v.harness.box_mm, pins.pads.centre(pad))
         sheet.cable(
             front, [name, GROUND], disc, ["hot", "brass"], metres, PAIR, "screened", 28, ends=(SOCKET_2, SOLDERED)
         )
-    touch = sheet.plug("MPR121", "touch", [*FIELD, *(f"ELE{i}" for i in range(12))])
+    touch = sheet.plug("MPR121", "touch", [*FIELD, *(f"ELE{i}" for i in range(12))], "1 kohm in each lead")
     half = v.harness.touch_m / 2
     sheet.cable(board, i2c, front, list(FIELD), half, FIELD_COLOURS, ends=(SOCKET_4, SOLDERED))
     sheet.cable(front, list(FIELD), touch, list(FIELD), half, FIELD_COLOURS, ends=(SOLDERED, SOCKET_4))

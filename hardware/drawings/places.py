@@ -128,9 +128,9 @@ def one_mat() -> str:
             Lights, supplies, Pi and loudspeakers stay 100 mm or more from the mat: iron and
             currents disturb the bead's reading.
 
-            Buttons lie where a player reaches them and no hand goes under a pad. Which one is which
-            pin: pins.md.
-            """,
+            Buttons lie where a player reaches them and no hand goes under a pad, each on a cable of
+            @ m. Which one is which pin: pins.md.
+            """.replace("@", f"{button_m():g}"),
     )
     return page.svg()
 
@@ -175,6 +175,8 @@ def two_mats() -> str:
 
             With a single mat it can also be handed over and turned: the hiders always sit at its
             marked edge then.
+
+            USB cables: A's is 2 m long, B's 3 m, and just reaches ({usb_m("B"):.2f} m).
             """,
     )
     return page.svg()

@@ -77,6 +77,20 @@ def test_no_two_texts_lie_on_each_other(made):
             assert apart, (name, a[4], b[4])
 
 
+def test_every_drawing_has_a_title_and_says_its_licence(made):
+    licence = (HARDWARE / "LICENSE").read_text("utf-8")
+    assert licence.startswith("CERN Open Hardware Licence Version 2 - Permissive\n")
+    assert "7.4 This Licence shall not be enforceable" in licence
+    files = {path.name: path.read_text("utf-8") for path in DRAWINGS.glob("*.svg")}
+    assert set(made) < set(files)
+    for name, text in files.items():
+        root = ET.fromstring(text)
+        assert len(root.findtext(f"{SVG}title", "")) > 9, name
+        assert "SPDX-License-Identifier: CERN-OHL-P-2.0" in root.findtext(f"{SVG}desc", ""), name
+    for path in DRAWINGS.glob("*.yml"):
+        assert path.read_text("utf-8").startswith("# SPDX-License-Identifier: CERN-OHL-P-2.0")
+
+
 def test_the_stack_of_boards_puts_the_chips_at_the_pin_maps_depth():
     assert -module("geometry").build().chip_z == pytest.approx(pinmap().magnetometers.depth_mm)
 
