@@ -146,18 +146,28 @@ def dividers() -> list[Box]:
     ]
 
 
+def beside_channels(x: float, wide: float) -> float:
+    """Return where a piece stands, x from its pad's centre: at `x`, or to the right of a channel that is there."""
+    for way in columns():
+        clear = (wide + build().channel_mm) / 2
+        if abs(x - way) < clear:
+            return way + clear + build().clear_mm
+    return x
+
+
 def blocks() -> list[Box]:
-    """Return the blocks of foam under a plate, from the pad's centre."""
-    return [around(x, y, build().foam_block_mm, build().foam_block_mm) for x, y in build().foam_blocks_mm]
+    """Return the blocks of foam under a plate, from its centre: where the pin map has them, or beside a channel."""
+    side = build().foam_block_mm
+    spots = [(beside_channels(x, side) if y < 0 else -beside_channels(-x, side), y) for x, y in build().foam_blocks_mm]
+    return [around(x, y, side, side) for x, y in spots]
 
 
 def posts() -> list[Box]:
-    """Return the posts that bear the lid's free edge: one at each pad's middle, between its channels."""
+    """Return the posts that bear the lid's free edge: one at each pad's middle, or beside the channel that is there."""
     inner, built = well(), build()
-    return [
-        Box(x - built.channel_mm / 2, inner.near - built.rim_mm, x + built.channel_mm / 2, inner.near)
-        for x in (pinmap().pads.centre(pad)[0] for pad in pads())
-    ]
+    wide = built.channel_mm
+    middles = [pinmap().pads.centre(pad)[0] + beside_channels(0.0, wide) for pad in pads()]
+    return [Box(x - wide / 2, inner.near - built.rim_mm, x + wide / 2, inner.near) for x in middles]
 
 
 def tape_m(wide_mm: float, beyond_mm: float = 0.0) -> float:

@@ -164,8 +164,8 @@ def _measures(view: View, per_pad: int) -> None:
     rows = sorted({y for _, y in spots})
     for low, high in pairwise(rows):
         view.measure(out.right, high, out.right, low, off=9, size=3.4)
-    view.measure(last + columns()[0], out.far, last, out.far, off=-7, size=3.2)
-    view.measure(last, out.far, last + columns()[1], out.far, off=-7, size=3.2)
+    for left, right in pairwise(sorted({0.0, *columns()})):
+        view.measure(last + left, out.far, last + right, out.far, off=-7, size=3.2)
     service_at = service()
     view.measure(out.left, service_at.far, out.left, service_at.near, off=-4)
 

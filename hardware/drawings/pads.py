@@ -111,7 +111,7 @@ def _names(page: Page, view: View, at: dict[str, tuple[float, float]]) -> None:
     labels = (
         (4.3, 25.0, "moccasin: loose cloth, lined or folded"),
         (middle["cover"], RIGHT - 4, f"cover, felt {build().cover_mm:g}"),
-        (at["plate"][0], RIGHT - 7, "touch strips, copper tape"),
+        (at["plate"][0], RIGHT - 7, "touch strips, copper under clear tape"),
         (middle["plate"], RIGHT - 10, f"plate, plywood {build().plate_mm:g}, floats"),
         (middle["slat"], RIGHT - 8, f"slat, {build().slat_mm:g}"),
         (middle["base"], RIGHT - 6, f"base, {build().base_mm:g}"),
@@ -144,7 +144,7 @@ def apart() -> str:
     layers = (
         ("8", "moccasin: the players' own cloth", "#c9a6c0"),
         ("7", "cover of felt over the whole mat", "#b9c9b0"),
-        ("6", "three touch strips of copper tape", "none"),
+        ("6", "three touch strips, copper under tape", "none"),
         ("5", "stiff plate, plywood", "#f3e6c8"),
         ("4", "piezo disc, under the plate", "none"),
         ("3", "eight blocks of foam on the slats", "none"),
@@ -208,7 +208,7 @@ def _draw_layer(slant: Slant, number: str) -> None:
         for x, y in maps.magnetometers.offsets_mm:
             wide, deep = built.module_mm
             slant.sheet(x - wide / 2, y + deep / 2, wide, deep, "#5b8bc9")
-        ends = [slant.at(columns()[1] + 20, -60), slant.at(columns()[1] + 50, -60), slant.at(columns()[1] + 20, 40)]
+        ends = [slant.at(columns()[-1] + 20, -60), slant.at(columns()[-1] + 50, -60), slant.at(columns()[-1] + 20, 40)]
         slant.page.line(*ends[0], *ends[1], colour=GREEN)
         slant.page.text(ends[1][0] + 0.6, ends[1][1] + 1, "x", colour=GREEN, size=3.2)
         slant.page.line(*ends[0], *ends[2], colour=GREEN)

@@ -13,7 +13,7 @@ from math import pi, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
-from geometry import build
+from geometry import blocks, build
 from numpy.polynomial import legendre
 
 from pi_controller.pinmap import pinmap
@@ -102,8 +102,8 @@ def modes(whole: bool, foam_pa: float, up_to_hz: float = BAND_HZ[1]) -> Modes:
     spring = np.full(len(gx), foam_pa / (build().foam_mm / 1000.0))
     if not whole:
         half = build().foam_block_mm / 2000.0
-        blocks = np.array(build().foam_blocks_mm) / 1000.0
-        under = (np.abs(gx[:, None] - blocks[:, 0]) <= half) & (np.abs(gy[:, None] - blocks[:, 1]) <= half)
+        middles = np.array([(box.left + box.right, box.near + box.far) for box in blocks()]) / 2000.0
+        under = (np.abs(gx[:, None] - middles[:, 0]) <= half) & (np.abs(gy[:, None] - middles[:, 1]) <= half)
         spring = spring * under.any(axis=1)
         spring *= foam_pa * foam_m2(False) / (build().foam_mm / 1000.0) / float(spring @ area)  # edges between points
     energy = stiff * ((xx + yy) * area @ (xx + yy).T)
@@ -139,8 +139,8 @@ def tables() -> str:
         "| foam | bounces at, Hz | of the floor at 100 Hz, dB | 400 Hz | 800 Hz |",
         "| --- | --- | --- | --- | --- |",
     ]
-    blocks = f"{len(build().foam_blocks_mm)} blocks of {build().foam_block_mm:g} x {build().foam_block_mm:g} mm"
-    for whole, name in ((True, "a whole sheet"), (False, blocks)):
+    eight = f"{len(build().foam_blocks_mm)} blocks of {build().foam_block_mm:g} x {build().foam_block_mm:g} mm"
+    for whole, name in ((True, "a whole sheet"), (False, eight)):
         at = [bounce_hz(whole, pa) for pa in FOAM_PA]
         floor = " | ".join(" to ".join(f"{passed_db(hz, one):+.0f}" for one in at) for hz in (100.0, 400.0, 800.0))
         rows.append(f"| {name} | {at[0]:.0f} to {at[1]:.0f} | {floor} |")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from geometry import Box, around, blocks, build, columns, strips
+from geometry import Box, around, beside_channels, blocks, build, columns, strips
 from page import BLACK, BLUE, GREEN, GREY, RED, THICK, THIN, Page, View
 
 from pi_controller.pinmap import pinmap
@@ -76,9 +76,8 @@ def _draw(page: Page, left: float, top: float) -> None:
     for x in columns():
         for edge in (x - half, x + half):
             view.line(edge, FIELD.near, edge, FIELD.far, colour=GREEN)
-    view.text(columns()[0], plate.far + 10, "channel", anchor="middle", colour=GREEN)
-    view.text(columns()[1], plate.far + 10, "channel", anchor="middle", colour=GREEN)
-    view.text(0, plate.far + 10, "slat", anchor="middle", colour=GREEN)
+        view.text(x, plate.far + 10, "channel", anchor="middle", colour=GREEN)
+    view.text(beside_channels(0, built.channel_mm), plate.far + 10, "slat", anchor="middle", colour=GREEN)
     view.box(plate, pen=THICK)
     view.text(0, plate.far + 2.5, "plate: cut at the thick line", anchor="middle", bold=True, size=3.2)
     view.line(0, -4, 0, 4, width=THIN)

@@ -78,8 +78,12 @@ def test_the_sheets_of_wood_hold_the_pieces():
     assert 2 * size["plate"][0] + 400 <= 1220
     slats = sum(slat.right - slat.left for slat in geometry.slats())
     assert slats <= 1220
-    run = [(n, size[name]) for name, n, _, of in geometry.pieces() if of == "wood"]
-    assert sum(n * one[0] for n, one in run if one[0] > 100 and one[0] != 34) <= 2 * 2400
+    runs = {name: n * size[name][0] for name, n, _, of in geometry.pieces() if of == "wood"}
+    runs["divider"] = 3 * size["divider"][1]
+    runs["rim, left and right"], runs["tray's wall, left and right"] = 2 * size["divider"][1], 2 * 90
+    assert sum(runs.values()) <= 2400 * many("planed batten", "table")
+    frame = sum(runs[name] for name in runs if "tray" not in name and "post" not in name)
+    assert 2400 < frame <= 2400 * many("planed batten", "light")
     assert many("plywood 6", "table") == 2
 
 
