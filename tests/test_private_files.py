@@ -4,6 +4,7 @@ import os
 import pwd
 import stat
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -20,14 +21,12 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files
 
 
 @pytest.fixture
-def folder(tmp_path):
+def folder():
     """A folder of the service's own, as systemd makes it."""
-    place = tmp_path / "state"
-    place.mkdir(mode=0o700)
-    if os.geteuid() == 0:
-        for path in (place, *list(tmp_path.parents)[:3], tmp_path):
-            path.chmod(0o755) if path is not place else os.chown(place, NOBODY.pw_uid, NOBODY.pw_gid)
-    return place
+    with TemporaryDirectory() as place:
+        if os.geteuid() == 0:
+            os.chown(place, NOBODY.pw_uid, NOBODY.pw_gid)
+        yield Path(place)
 
 
 def seq_of(path):

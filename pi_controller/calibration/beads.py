@@ -11,7 +11,7 @@ from pi_controller.calibration.view import Bar
 from pi_controller.mat.bead_fit import shipped_fitter
 from pi_controller.mat.bead_refine import MARKED_AM2
 from pi_controller.mat.events import Beads
-from pi_controller.pinmap import pinmap
+from pi_controller.pads import PADS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,7 @@ class BeadStep(PadByPad):
     title = "The bead on each pad"
 
     def __init__(self) -> None:
-        super().__init__(pinmap().pads.count)
+        super().__init__(PADS)
 
     def begin(self, detectors: Detectors, t: float) -> None:
         """Start, or start over."""

@@ -11,6 +11,7 @@ from pi_controller.link.messages import Field, Gap, Health, LinkDown, LinkUp, Me
 from pi_controller.mat.beads import BeadTracker
 from pi_controller.mat.hands import HandDetector
 from pi_controller.mat.strikes import StrikeDetector
+from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class Detectors:
     def __init__(self, strikes: StrikeSettings) -> None:
         maps = pinmap()
         self.settings = strikes
-        self.hands = HandDetector(maps.pads.count, len(maps.touch.strips))
+        self.hands = HandDetector(PADS, len(maps.touch.strips))
         self.beads = BeadTracker(most=2)
         self.strikes: StrikeDetector | None = None
         self.scans = deque[Field](maxlen=AVERAGED)
@@ -75,9 +76,9 @@ class Detectors:
         """The last scan of the touch strips (pads, strips)."""
         self.full_scale = 2048
         self.health: Health | None = None
-        self.strip_pads, self.strip_count = maps.pads.count, len(maps.touch.strips)
+        self.strip_count = len(maps.touch.strips)
         self._peaks = deque[tuple[float, float, "Array"]]()
-        self._middle = np.zeros(maps.pads.count)
+        self._middle = np.zeros(PADS)
 
     def feed(self, message: Message) -> list[MatEvent]:
         """Take one message; return what happened on the mat with it."""

@@ -17,6 +17,8 @@ import numpy as np
 from pi_controller.errors import MatError
 from pi_controller.mat.bead_baseline import Baseline
 from pi_controller.mat.hands import HandSettings
+from pi_controller.mat.strike_settings import THRESHOLD_DB
+from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
@@ -180,12 +182,12 @@ def _write(path: Path, data: bytes) -> None:
 
 def _misfit(profile: Profile) -> str:
     """Return why `profile` is not for this program's pin map, or nothing."""
-    pads, strips = pinmap().pads.count, pinmap().pads.count * len(pinmap().touch.strips)
+    pads, strips = PADS, PADS * len(pinmap().touch.strips)
     sensors = len(pinmap().magnetometer_positions())
     if profile.format != FORMAT:
         return f"it has format {profile.format}, this program reads {FORMAT}"
     if (strikes := profile.strikes) is not None:
-        if not 3.0 <= strikes.threshold_db <= 40.0:
+        if not THRESHOLD_DB[0] <= strikes.threshold_db <= THRESHOLD_DB[1]:
             return f"a threshold of {strikes.threshold_db:g} dB"
         if {len(strikes.noise), len(strikes.level_dbfs), len(strikes.margin_db)} != {pads}:
             return f"strikes of another number of pads than {pads}"

@@ -11,6 +11,7 @@ from pi_controller.calibration.view import Bar
 from pi_controller.link.messages import Touch
 from pi_controller.mat.events import HandIn, HandOut
 from pi_controller.mat.hands import HandSettings
+from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class SlideStep(PadByPad):
     title = "A hand under each pad"
 
     def __init__(self) -> None:
-        super().__init__(pinmap().pads.count)
+        super().__init__(PADS)
 
     def begin(self, detectors: Detectors, t: float) -> None:
         """Start, or start over."""

@@ -9,7 +9,7 @@ from pi_controller.calibration.step import PadByPad
 from pi_controller.calibration.view import Bar
 from pi_controller.mat.events import Strike
 from pi_controller.mat.strike_faults import swapped
-from pi_controller.pinmap import pinmap
+from pi_controller.pads import PADS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,7 @@ class TapStep(PadByPad):
     title = "Taps on each pad"
 
     def __init__(self) -> None:
-        super().__init__(pinmap().pads.count)
+        super().__init__(PADS)
 
     def begin(self, detectors: Detectors, t: float) -> None:
         """Start, or start over."""

@@ -15,6 +15,7 @@ from pi_controller.doctor.report import Line
 from pi_controller.link.messages import BoardEvent, Field, Gap, Health, LinkDown, LinkUp, Piezo, Touch
 from pi_controller.mat.bead_baseline import scatter
 from pi_controller.mat.hands import TouchError
+from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Ears:
         self._hidden = hidden
         self.without = without
         self._detectors = Detectors(strikes)
-        pads = maps.pads.count
+        pads = PADS
         self.piezo, self.touch = Running((pads,)), Running((pads, len(maps.touch.strips)))
         self.up: LinkUp | None = None
         self.ups = self.gaps = self.samples = self.scans = self.field_scans = 0

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 HEADER = ("pinctrl-rp1", "pinctrl-bcm2711", "pinctrl-bcm2835")
 """Labels of the chip with the header: Pi 5; Pi 4; Pi 3 and Zero 2 W."""
+PINS = range(2, 28)
+"""BCM numbers of the header's pins that may be used; 0 and 1 are for the EEPROM of a board on top."""
 _CHIP = re.compile(r"gpiochip(\d+)")
 
 

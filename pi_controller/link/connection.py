@@ -41,6 +41,16 @@ class BoardConnection:
         self.open_port = open_port
         self._look_at = float("-inf")
 
+    @property
+    def up(self) -> bool:
+        """Whether the board has answered and its frames come."""
+        return self.session.up
+
+    @property
+    def pinging(self) -> bool:
+        """Whether an answer is on its way whose moment of arrival tells the board's clock."""
+        return self.session.pinging
+
     def step(self, t: float, at_least: int = 0) -> list[Message]:
         """Take in what waits (in lock step, `at_least` bytes), let time pass to `t`; return what came, joined.
 

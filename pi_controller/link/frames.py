@@ -31,7 +31,6 @@ WINDOW = 1024
 
 
 _ZERO = b"\0"
-_NO_GROUP = b"\x01"
 _GROUP = tuple(bytes([i]) for i in range(256))
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from pi_controller.errors import PortError
 from pi_controller.link.messages import LinkDown, LinkUp, Message, Touch
 from pi_controller.link.resample import RATES, REACHED, Resampler, grid_rate, measured
+from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
@@ -70,11 +71,6 @@ class PinsSource:
     def pinging(self) -> bool:
         """Never: the readings bear the host's time."""
         return False
-
-    @property
-    def session(self) -> PinsSource:
-        """Itself: it is its own link."""
-        return self
 
     @property
     def port(self) -> PiezoReader | None:
@@ -147,7 +143,7 @@ class PinsSource:
         self.missing, self.why = None, ""
         if self._strips is not None:
             self._strips.take()  # what was felt before there was a link is old
-        return [LinkUp(t, BOARD_ID, "", self._ups, "opened", pinmap().pads.count)]
+        return [LinkUp(t, BOARD_ID, "", self._ups, "opened", PADS)]
 
     def _follow(self, t: float, scans: NDArray[Any]) -> list[Message]:
         """Measure on; readings that have become too slow for the grid get another one."""
@@ -165,7 +161,7 @@ class PinsSource:
         return [LinkDown(t, self.why)]
 
     def _touch(self) -> list[Message]:
-        shape = (pinmap().pads.count, len(pinmap().touch.strips))
+        shape = (PADS, len(pinmap().touch.strips))
         if self._strips is None or self._grid is None:
             return []
         return [Touch(at, np.array(counts, np.int16).reshape(shape)) for at, counts in self._strips.take()]

@@ -20,6 +20,7 @@ import numpy as np
 from pi_controller.errors import MatError
 from pi_controller.mat.events import HandIn, HandOut
 from pi_controller.mat.strip_faults import StripFaults
+from pi_controller.pads import PADS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,7 +84,7 @@ class HandDetector:
     """
 
     def __init__(
-        self, pads: int = 4, strips: int = 3, settings: HandSettings | None = None, *, most_hands: int = 2
+        self, pads: int = PADS, strips: int = 3, settings: HandSettings | None = None, *, most_hands: int = 2
     ) -> None:
         if most_hands < 1:
             raise TouchError(f"most_hands = {most_hands}", "count the hands that may be at the pads at once, 1 or more")

@@ -12,6 +12,11 @@ from dataclasses import dataclass, replace
 
 from pi_controller.errors import SettingsError
 
+THRESHOLD_DB = (3.0, 40.0)
+"""The least and the most that a table's settings or a mat's profile may ask of a stroke (`peak_db`)."""
+LOCKOUT_S = (0.02, 5.0)
+"""The least and the most of `lockout_s`."""
+
 
 @dataclass(frozen=True, slots=True)
 class StrikeSettings:
@@ -79,8 +84,8 @@ class StrikeSettings:
             faults.append("floor_lsb: above 0")
         if not 0 <= self.floor_full < 1:
             faults.append("floor_full: 0 to 1")
-        if not 0.02 <= self.lockout_s <= 5:
-            faults.append("lockout_s: 0.02 to 5")
+        if not LOCKOUT_S[0] <= self.lockout_s <= LOCKOUT_S[1]:
+            faults.append(f"lockout_s: {LOCKOUT_S[0]:g} to {LOCKOUT_S[1]:g}")
         if not 0.0002 <= self.hop_s <= 0.005:
             faults.append("hop_s: 0.0002 to 0.005")
         elif min(self.wait_s, self.doubt_s) < 0 or self.wait_s + self.doubt_s > 9 * self.hop_s:

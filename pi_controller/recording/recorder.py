@@ -22,6 +22,7 @@ import msgspec
 from pi_controller.pinmap import pinmap
 from pi_controller.recording.blocks import Blocks
 from pi_controller.recording.model import Armed, Batch, Began, Ended, Entry, Felt, Lost
+from pi_controller.table.observer import Observer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,8 +41,8 @@ _SHOWN = ("show", "over")
 _json = msgspec.json.Encoder().encode
 
 
-class Recorder:
-    """An observer of the daemon (`daemon.Observer`) that writes to `file`.
+class Recorder(Observer):
+    """Writes everything that is read and felt to `file`.
 
     `room(size)` is asked before each release whether the file may go on at that size, bytes; it may make room. `hold`
     is the most that is held in memory.

@@ -12,13 +12,14 @@ import numpy as np
 from pi_controller.link.messages import Gap, LinkDown, LinkUp, Piezo
 from pi_controller.mat.events import Strike
 from pi_controller.mat.turned import pad_from_afar
+from pi_controller.table.observer import Observer
 from pi_controller.table.review import BESIDE_S, Review, ReviewError, Stroke
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pi_controller.link.messages import Message
-    from pi_controller.mat.events import Button, MatEvent
+    from pi_controller.mat.events import MatEvent
     from pi_controller.mat.strikes import StrikeSettings
     from pi_controller.table.table import Table
 
@@ -35,8 +36,8 @@ class _Waiting:
     turned: bool
 
 
-class Around:
-    """An observer of the daemon (`daemon.Observer`). Strikes are kept with the `strikes` settings.
+class Around(Observer):
+    """Cuts a clip of samples around each strike. Strikes are kept with the `strikes` settings.
 
     `review` opens what they are kept in, and again for each game that the table goes on with. Raises what it raises.
     """
@@ -65,9 +66,6 @@ class Around:
     def on_events(self, events: Sequence[MatEvent], armed: bool) -> None:  # noqa: ARG002
         """Note the strikes: they are told only while one is due."""
         self._waiting += [_Waiting(event, self._hide, self._turned) for event in events if isinstance(event, Strike)]
-
-    def on_press(self, t: float, press: Button) -> None:
-        """Ignored: a button moves no pad."""
 
     def on_step(self, t: float, table: Table, armed: bool) -> None:  # noqa: ARG002
         """Keep the strikes of which everything is there; those of the next game apart from those of the last."""

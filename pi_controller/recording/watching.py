@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
     from pathlib import Path
 
-    from pi_controller.daemon import Observer
+    from pi_controller.table.observer import Observer
     from pi_controller.table.settings import Settings
     from pi_controller.table.table import Table
 

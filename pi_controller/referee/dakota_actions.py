@@ -26,13 +26,14 @@ def settle(game: Game[Any], before: Story, after: Story, action: Mapping[str, Js
         if after.phase not in ("show", "over"):
             return replace(after, phase="over") if over else after
         return replace(after, phase="over" if over else "show", hide=replace(hide, foul=foul))
+    hide = replace(hide, begun=True)
     if do == "hit":
         if not after.calls and hide.hits:  # a second hit that calls nothing leaves the first one's words standing
             after = replace(after, calls=before.calls)
         waived = tuple(each for each in hide.waived if each != "time")  # each hit has its own
         hide = replace(hide, hits=(*hide.hits, Hit(action.get("pad"), bool(action.get("found")))), waived=waived)
     elif sheet == game.sheet(before.state):
-        return after  # a warning
+        return replace(after, hide=hide)  # a warning
     elif kind == "time" and sheet["owed"] == "second":
         hide = replace(hide, hits=(*hide.hits, Hit(None, found=False)))
     if over or sheet["owed"] == "first":

@@ -8,13 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pi_controller.mat.events import Beads, Button, HandIn, HandOut
+from pi_controller.pads import EVERY_PAD
 from pi_controller.referee.facts import ByEye, HandPass, Question, Ready, Shown
 from pi_controller.referee.settings import PASS_FOULS
 
 if TYPE_CHECKING:
     from pi_controller.referee.transaction import Transaction
-
-PADS = {1, 2, 3, 4}
 
 
 def hand(tx: Transaction, event: HandIn | HandOut) -> None:
@@ -117,9 +116,9 @@ def bead_foul(reading: Beads) -> str | None:
 
 
 def _pass_fouls(passes: tuple[int, ...], fetched: bool) -> tuple[str, ...]:
-    if sorted(passes) == sorted(PADS) or (fetched and sorted(passes[1:]) == sorted(PADS)):
+    if sorted(passes) == [*EVERY_PAD] or (fetched and sorted(passes[1:]) == [*EVERY_PAD]):
         return ()
-    found = (PADS - set(passes), len(passes) > len(set(passes)))
+    found = ({*EVERY_PAD} - set(passes), len(passes) > len(set(passes)))
     return tuple(kind for kind, applies in zip(PASS_FOULS, found, strict=True) if applies)
 
 

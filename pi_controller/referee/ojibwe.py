@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_controller.mat.events import Beads, Button, HandIn, HandOut, MatEvent, Strike
+from pi_controller.pads import EVERY_PAD
 from pi_controller.referee import hits, judge_commands
 from pi_controller.referee.base import Referee
 from pi_controller.referee.facts import ByEye, Lifted, Question, Ready, Shown, Source, Withdrawn
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from pi_controller.referee.story import Story
     from pi_controller.referee.transaction import Transaction
 
-PADS = [1, 2, 3, 4]
 HAND_S = 0.15
 """A hand that goes under a pad is felt by the piezo disc up to so long before the touch strips tell of it."""
 
@@ -170,7 +170,7 @@ def _marked(reading: Beads) -> int | None:
 
 def _well(reading: Beads) -> int | None:
     """Return the pad over the marked ball where one ball lies under each pad (rules 3 and 4)."""
-    return _marked(reading) if sorted(ball.pad or 0 for ball in reading.found) == PADS else None
+    return _marked(reading) if sorted(ball.pad or 0 for ball in reading.found) == [*EVERY_PAD] else None
 
 
 def _ask_what_lies(tx: Transaction, about: str) -> None:

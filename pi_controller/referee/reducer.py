@@ -212,7 +212,7 @@ def _done(game: Game[Any], story: Story, done: Done) -> Story:
     if game.hand_passes:
         return dakota_actions.settle(game, story, after, action)
     if game.over(state):
-        return replace(after, phase="over", hide=replace(hide, strokes=0))
+        return replace(after, phase="over", hide=replace(hide, strokes=0, begun=hide.begun or game.settles(action)))
     if game.hidden is None:
         throws = game.thrower(before)
         if throws and game.thrower(state) == throws and not game.settles(action):
@@ -226,7 +226,7 @@ def _done(game: Game[Any], story: Story, done: Done) -> Story:
     if not game.settles(action):
         return after
     if not game.hidden.in_fists:
-        return replace(after, phase="show")
+        return replace(after, phase="show", hide=replace(hide, begun=True))
     withdrawn = hide.withdrawn if hide.commit else ()  # the hands are open: the commitment stays until it is opened
     return replace(after, phase="hide", hide=replace(_next(game, hide), commit=hide.commit, withdrawn=withdrawn))
 
@@ -234,7 +234,7 @@ def _done(game: Game[Any], story: Story, done: Done) -> Story:
 def _set(game: Game[Any], story: Story, fact: StateSet) -> Story:
     """Return the story of a table set as the judge says: its hide is not begun, or the second hit of it is owed.
 
-    A hide that was settled, or is void with its first hit, keeps its number and its seal; the next one has its own.
+    A hide that was begun keeps its number and its seal, settled or void; the next one has its own.
     The game's time (slahal) goes on, begins where the bones are won by this, and ends where they are not won yet.
     """
     state, hide = game.restore(fact.sheet), story.hide
@@ -249,11 +249,12 @@ def _set(game: Game[Any], story: Story, fact: StateSet) -> Story:
         phase = "hide"
     played = game.minutes is not None and game.hiders(state) is not None
     playing = (story.clocks.playing or Clock(fact.t)) if played else None
-    settled = story.phase in ("show", "over") or bool(hide.hits and phase != "hit")
-    if settled and hide.number:
+    goes_on = phase == "hit" and story.phase not in ("show", "over")
+    if hide.begun and hide.number and not goes_on:
         hide = Hide(hide.number + 1, by_hand=True)
     else:
         hide = Hide(hide.number, by_hand=True, withdrawn=hide.withdrawn)
+    hide = replace(hide, begun=phase == "hit")
     return replace(
         _doubted(story),
         state=state,

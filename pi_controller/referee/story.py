@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from pi_controller.pads import EVERY_PAD
+
 if TYPE_CHECKING:
     from pi_controller.mat.events import SensorFault
     from pi_controller.referee.facts import Question
@@ -84,7 +86,8 @@ class Clock:
 class Hide:
     """The hide in progress or just settled; where nothing is hidden, the throw in progress.
 
-    `number` counts from 1 and stays until the bead is shown; it is 0 where nothing is hidden. `passes` are the pads
+    `number` counts from 1 and stays until the bead is shown; it is 0 where nothing is hidden. `begun` is whether an
+    action of the game was played in it, so that the record has it under that number. `passes` are the pads
     the hand has been under (in phase show: for the next hide), `fetched` whether the first may be the hand that took
     the bead up. `waived` are the fouls and questions that the judge let pass. `by_hand`: what was undone had shown the
     bead, so it is not sealed again. `foul` is the foul that settled the hide, `foul_seen` what the foul is called that
@@ -94,6 +97,7 @@ class Hide:
     """
 
     number: int = 1
+    begun: bool = False
     passes: tuple[int, ...] = ()
     fetched: bool = False
     waived: tuple[str, ...] = ()
@@ -240,4 +244,4 @@ class Story:
     def pads_open(self) -> tuple[int, ...]:
         """The pads that the hit owed may take: not the pad of the first hit, nor one that was opened."""
         taken = {*self.hide.opened, *(hit.pad for hit in self.hide.hits)}
-        return tuple(pad for pad in (1, 2, 3, 4) if pad not in taken)
+        return tuple(pad for pad in EVERY_PAD if pad not in taken)

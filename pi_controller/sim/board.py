@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 from pi_controller.sim.seeds import Stream, rng
 
@@ -39,7 +40,7 @@ class SimBoard:
         pins = pinmap()
         self.SAMPLE_HZ = pins.board.sample_hz
         self.BLOCK = pins.board.block_samples
-        self.PADS = pins.pads.count
+        self.PADS = PADS
         self.TOUCH_HZ = pins.board.touch_hz
         self.MAGNET_HZ = pins.board.magnet_hz
         self.PIXELS = pins.lights.count

@@ -86,15 +86,6 @@ class Truth(msgspec.Struct):
             sheets[hide] = game.sheet(state)
         return sheets
 
-    def to_json(self) -> bytes:
-        """Return the record as one line of JSON."""
-        return msgspec.json.encode(self)
-
-    @staticmethod
-    def from_json(data: bytes) -> Truth:
-        """Return the record that `to_json` wrote; raises `msgspec.DecodeError` for anything else."""
-        return msgspec.json.decode(data, type=Truth)
-
 
 def predict(
     seed: int, game: Game[Any], pace: PaceName = "brisk", mischief: Mischief | None = None, most: int = MOST_HIDES

@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING
 from pi_controller.errors import JournalError
 from pi_controller.private_files import make_private
 from pi_controller.table import journal_file as file
+from pi_controller.table.observer import Observer
 from pi_controller.table.verify import chain_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from pathlib import Path
 
-    from pi_controller.link.messages import Message
-    from pi_controller.mat.events import Button, MatEvent
     from pi_controller.table.table import Table
 
 log = logging.getLogger(__name__)
@@ -103,7 +102,7 @@ def _head(data: bytes) -> tuple[int, str]:
     return records, follows.head
 
 
-class Backup:
+class Backup(Observer):
     """The one who looks on and keeps the copy: at most every `every_s` seconds, and once more when the table stops.
 
     A game that is over and was followed by another is copied to its end too.
@@ -129,16 +128,7 @@ class Backup:
         self.done.set()
         self._thread.start()
 
-    def on_messages(self, t: float, messages: Sequence[Message], armed: bool) -> None:
-        """Messages of the link are no matter here."""
-
-    def on_events(self, events: Sequence[MatEvent], armed: bool) -> None:
-        """Nor are mat events."""
-
-    def on_press(self, t: float, press: Button) -> None:
-        """Nor presses."""
-
-    def on_step(self, t: float, table: Table, armed: bool) -> None:  # noqa: ARG002 - as all who look on
+    def on_step(self, t: float, table: Table, armed: bool) -> None:  # noqa: ARG002
         """Have what is new copied, where it is time and the last copy is done."""
         game = table.story.revision_from
         if game != self._wanted[0] and (opened := table.journal.opened()) is not None:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from pi_controller.show import phrases, sheet_phrases
+from pi_controller.show import phrases
+from pi_controller.show.game_show import has_sheet
 from pi_controller.show.words import word, words_of
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def _same(before: View, view: View) -> bool:
     """Return whether the calls are those that were on show already."""
     if before.calls != view.calls:
         return False
-    if sheet_phrases.has_sheet(view):
+    if has_sheet(view):
         return before.sheet == view.sheet
     return _place(before)[0] == _place(view)[0]
 

@@ -29,8 +29,8 @@ from pathlib import Path
 from pi_controller.errors import MatError
 from pi_controller.sim.dakota import Players
 from pi_controller.sim.elsewhere import Elsewhere
-from pi_controller.sim.lockstep import LockStep
 from pi_controller.sim.mat import SimMat
+from pi_controller.sim.simulation import LockStep
 from pi_controller.table.journal import Journal
 from pi_controller.table.verify import verdict
 

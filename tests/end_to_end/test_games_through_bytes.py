@@ -34,7 +34,7 @@ def test_the_same_seed_plays_the_same_game_to_the_byte(tmp_path):
             table.play()
             return [
                 (type(fact), getattr(fact, "t", None)) for _, fact in table.journal.read()
-            ], table.daemon.connection.session.stats.frames
+            ], table.daemon.source.session.stats.frames
 
     assert played("one.sqlite") == played("two.sqlite")
 

@@ -46,7 +46,7 @@ from pi_controller.referee.judge import (
 )
 from pi_controller.referee.lines import BUTTONS
 from pi_controller.referee.referees import referee_for
-from pi_controller.referee.settings import PRESETS, SENSED_FOULS, RefereeSettings
+from pi_controller.referee.settings import PRESETS, SENSED, RefereeSettings
 
 PADS = (1, 2, 3, 4)
 ENDS_AT_ONCE = frozenset({"time", "king_moved", "forfeit"})
@@ -155,7 +155,7 @@ def setup_of(run, seed, *, game=None, preset=None):
     preset = preset or tuple(PRESETS)[(run + run // 6) % len(PRESETS)]
     default = rng.random() < 1 / 3
     options = {} if default else options_of(rng, registry.kind(name))
-    fouls = {} if rng.random() < 0.5 else {kind: rng.choice(("automatic", "ask", "off")) for kind in SENSED_FOULS}
+    fouls = {} if rng.random() < 0.5 else {kind: rng.choice(("automatic", "ask", "off")) for kind in SENSED}
     beads = "judge" if rng.random() < 0.1 else "mat"
     return Setup(name, options, preset, fouls, beads, tuple(rng.sample(PADS, 4)) if rng.random() < 0.3 else ())
 

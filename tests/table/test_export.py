@@ -10,6 +10,7 @@ from html import unescape
 from html.parser import HTMLParser
 
 import pytest
+from random_play import RandomPlay
 
 from pi_controller.cli import main
 from pi_controller.errors import JournalError, MatError, UsageError
@@ -23,9 +24,7 @@ from pi_controller.referee.history import fold
 from pi_controller.referee.judge import (
     JudgeAction,
     JudgeClock,
-    JudgeHidden,
     JudgeProtest,
-    JudgeReplace,
     JudgeRuling,
     JudgeSensors,
     JudgeSet,
@@ -181,19 +180,11 @@ def played(path, name, seed):
     chance, hides = random.Random(seed), {}
     with Journal(path) as journal:
         table = table_of(journal, name, {"players": "Ana,Bo,Cy"} if name in ("bageswin", "patol") else {})
-        sheets = [table.game.sheet(table.story.state)]
-        for n in range(1, 60):
-            t = 1_700_000_000.0 + n
-            legal = table.game.legal_actions(table.story.state) or [{"do": "none"}]
-            says = [JudgeAction(t, chance.choice(legal))] * 9
-            says += [JudgeUndo(t, "misheard"), JudgeReplace(t, chance.choice(legal), "seen"), JudgeHidden(t)]
-            says += [JudgeSet(t, chance.choice(sheets), "counted anew"), JudgeSensors(t, on=not table.story.sensors)]
-            says += [JudgeProtest(t, "B", "his sleeve"), JudgeClock(t, running=table.story.clocks.paused is not None)]
-            call = JudgeRuling(t, "denied", "nobody saw it") if table.story.protest else chance.choice(says)
+        judge = RandomPlay(chance, table.game)
+        for _ in range(120):
             with suppress(MatError):
-                table.judge(call)
+                table.judge(judge.judge_call(table.story))
                 hides[journal.seq] = table.story.hide.number
-                sheets.append(table.game.sheet(table.story.state))
     return hides
 
 

@@ -7,6 +7,7 @@ import html
 import re
 import socket
 import subprocess
+from html import unescape
 
 import httpx
 import msgspec
@@ -22,7 +23,7 @@ from pi_controller.referee.facts import Commit, Reveal, Shown, Void
 from pi_controller.referee.reducer import apply, blank
 from pi_controller.table.view import Opening, view_of
 from pi_controller.web import address
-from pi_controller.web.address import Pages, addresses, base, blocks, picture
+from pi_controller.web.address import Pages, addresses, base, blocks, qr_code
 from pi_controller.web.check_page import check_page
 from pi_controller.web.feed import Feed
 from pi_controller.web.page import page
@@ -51,10 +52,10 @@ def texts(html):
 @pytest.mark.parametrize("frame", ["room", "overlay"])
 def test_every_phase_of_every_game_is_a_page(phase, frame):
     content = overlay(PHASES[phase]) if frame == "overlay" else board(PHASES[phase])
-    pieces = {"find": "", "event": "", "words": ""}
-    html = page(content, language="en", as_of="12:34:56", t=1012.0, frame=frame, pieces=pieces)
-    said = texts(html)
-    assert content.texts["sentence"] in said.replace("&#x27;", "'")
+    more = {"place": "top"} if frame == "overlay" else {"found": [], "event": "", "words": ""}
+    html = page(content, language="en", as_of="12:34:56", t=1012.0, frame=frame, **more)
+    said = texts(unescape(html))
+    assert content.texts["sentence"] in said
     assert "None" not in said
     assert " style=" not in html
     assert "{" not in said
@@ -63,7 +64,7 @@ def test_every_phase_of_every_game_is_a_page(phase, frame):
 def test_clocks_are_told_by_the_tables_time():
     def clocks(t, **changed):
         view = msgspec.structs.replace(PHASES["slahal"], **changed)
-        html = page(board(view), language="en", as_of="", t=t, frame="frame")
+        html = page(board(view), language="en", as_of="", t=t)
         return [(key, left) for key, left in re.findall(r'data-clock="(\w+)"[^>]*>([^<]*)<', html) if key != "unasked"]
 
     assert clocks(1012.0) == [("limit", "0:48"), ("ends", "12:34")]
@@ -181,7 +182,7 @@ def test_the_terminals_code_can_be_read():
 
 
 def test_a_codes_description_cannot_become_markup():
-    assert WICKED not in picture("http://x/", WICKED)
+    assert WICKED not in qr_code("http://x/", WICKED)
 
 
 def field(html, name):
