@@ -140,8 +140,8 @@ class Game(ABC, Generic[S]):
         """
 
     @abstractmethod
-    def sheet(self, state: S) -> dict[str, Json]:
-        """Return the state under the score sheet's keys."""
+    def sheet(self, state: S) -> Mapping[str, Json]:
+        """Return the state under the score sheet's keys, a dict; each game of ours has a TypedDict of them."""
 
     @abstractmethod
     def over(self, state: S) -> bool:

@@ -5,6 +5,7 @@ Only a simulation can have this record. It is kept by the players as they act, o
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -78,9 +79,9 @@ class Truth(msgspec.Struct):
             for action in self.hides[hide].actions():
                 yield hide, action
 
-    def sheets(self, game: Game[Any]) -> dict[int, dict[str, Any]]:
+    def sheets(self, game: Game[Any]) -> dict[int, Mapping[str, Any]]:
         """Return the score sheet's state after each hide (0: after the toss), by folding the true actions."""
-        state, sheets = game.opening(), dict[int, dict[str, Any]]()
+        state, sheets = game.opening(), dict[int, Mapping[str, Any]]()
         for hide, action in self.actions():
             state, _ = game.play(state, action)
             sheets[hide] = game.sheet(state)
@@ -115,7 +116,7 @@ class _FactsOfHide:
 
     def __init__(self) -> None:
         self.actions: list[Action] = []
-        self.sheet: dict[str, Any] = {}
+        self.sheet: Mapping[str, Any] = {}
         self.passes: tuple[int, ...] | None = None
         self.fetched = False
         self.revealed: int | None = None
@@ -158,7 +159,7 @@ def compare(truth: Truth, facts: Iterable[Fact], game: Game[Any] | None = None) 
             return ["the facts do not say which game was played"]
         game = registry.game(opened.game, opened.options)
     told, wrong = facts_by_hide(known, game)
-    sheets: dict[int, dict[str, Any]] = {}
+    sheets: dict[int, Mapping[str, Any]] = {}
     try:
         sheets = truth.sheets(game)
     except MatError as error:
@@ -213,6 +214,6 @@ def _plain(action: Action | None) -> str:
             return str(dict(action))
 
 
-def _sticks(sheet: dict[str, Any]) -> str:
+def _sticks(sheet: Mapping[str, Any]) -> str:
     pools = ", ".join(f"{team} {sheet['long'][team]}+{sheet['short'][team]}" for team in ("A", "B"))
     return f"{pools}, middle {sheet['middle']}, hider {sheet['hider']}"

@@ -209,7 +209,9 @@ class _Writer:
             if self._called.reason not in what:
                 what = _because(what, self._called.reason)
         action: Mapping[str, Any] = self._game.current(fact.action) if isinstance(fact, Done) else {}
-        state = self._game.sheet(after.state) if counts and isinstance(fact, Done | Undone | StateSet) else {}
+        state: Mapping[str, Any] = (
+            self._game.sheet(after.state) if counts and isinstance(fact, Done | Undone | StateSet) else {}
+        )
         calls = fact.calls if isinstance(fact, Done) else ()
         yield Line(seq, batch, t, kind, what, calls, by, counts, turn, side, action, state)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pi_controller.games.base import IllegalActionError, other
+from pi_controller.games.dakota import DakotaSheet
 from pi_controller.games.dakota_state import HIDER_FOULS, HITTER_FOULS, State
 from pi_controller.pinmap import pinmap
 from pi_controller.show import phrases
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     Text = Callable[[str], str]
 
 
-class DakotaPage(GamePage):
+class DakotaPage(GamePage[DakotaSheet]):
     """How the game stands on the pages. Its table is the layout `live`, which the script patches key by key."""
 
     choices: ClassVar[Mapping[str, tuple[Any, ...]]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from pi_controller.games.slahal import SlahalSheet
 from pi_controller.games.slahal_state import ALL_DEAD, ONE_PAIR, PER_TEAM
 from pi_controller.show.games.slahal import SIGNALS, SlahalShow
 from pi_controller.show.names import inline, team_name
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     Text = Callable[[str], str]
 
 
-class SlahalPage(GamePage):
+class SlahalPage(GamePage[SlahalSheet]):
     """How the game stands on the pages."""
 
     template: ClassVar[str | Path] = Path(__file__).with_suffix(".html")
@@ -36,14 +37,14 @@ class SlahalPage(GamePage):
 
     def team_card(self, view: View, team: str, role: str, text: Text) -> Card:
         """Return a team with its live and dead sticks, and the king stick where it holds that."""
-        sheet = view.sheet
+        sheet = self.sheet(view)
         numbers = [(sheet["live"][team], text("live")), (sheet["dead"][team], text("dead"))]
         king = text("king stick") if sheet["king"] == team else ""
         return Card(team.lower(), team_name(view, team), role, numbers, king)
 
     def rest_card(self, view: View, text: Text) -> list[Card]:
         """Return the bones that are out."""
-        out = view.sheet["pairs_out"]
+        out = self.sheet(view)["pairs_out"]
         return [Card("middle", text("Bones"), "", [(out, text("pairs out"))] if out else [])]
 
     def form(self, moment: Moment) -> Play | None:
@@ -69,7 +70,7 @@ def _duel(moment: Moment) -> tuple[Button, ...]:
 
 def _guess(moment: Moment) -> Play:
     text, again = moment.text, moment.again is not None
-    two = again or moment.view.sheet["pairs_out"] != 1
+    two = again or PAGE.sheet(moment.view)["pairs_out"] != 1
     signals = tuple(Choice(name, text(said), look=name, on=two or name in ONE_PAIR) for name, said in SIGNALS.items())
     said = {"block": text("Block: one holder at a time, the one at the guesser's left first")} if two else {}
     if not two or again:
