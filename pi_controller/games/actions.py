@@ -1,4 +1,4 @@
-"""Reading an action: each helper takes one thing out of it, or raises `InvalidActionError` saying what it should be.
+"""Validates the fields of an action: each helper returns one value, or raises `InvalidActionError`.
 
 JSON's kinds are kept apart: true is no number, 1 is no truth, 1.0 is no whole number.
 """

@@ -1,4 +1,4 @@
-"""A game in progress, for people at a Python prompt: push actions, take them back, look at the table.
+"""Interactive game object for Python: push and pop actions, inspect the state.
 
 `Play` remembers what the rules do not: the actions so far and the state before each. It adds no rule of its own.
 """

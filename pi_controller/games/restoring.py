@@ -1,4 +1,4 @@
-"""From a score sheet back to a state: every value taken out is checked, and all that is wrong is told at once.
+"""Validates a score sheet for `Game.restore`: every value is checked, and all faults are reported at once.
 
 The sheet comes from a judge who says how the table stands, so its faults are told in words and never one by one.
 """

@@ -1,4 +1,4 @@
-"""One line of JSON to a mat event or a judge's call; what is neither is an `InvalidActionError` and changes nothing."""
+"""Parses a line of JSON into a mat event or a judge's command; raises `InvalidActionError` for anything else."""
 
 from __future__ import annotations
 

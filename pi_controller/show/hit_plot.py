@@ -1,4 +1,4 @@
-"""A strike drawn for the judge: what each pad felt around it and what was concluded, as SVG and as text.
+"""Plots a strike for the judge: each pad's level around it and the detector's decision, as SVG and as text.
 
 Drawn is what the detector decides by: how far each pad stands above its own quiet, in dB, half a millisecond at a time,
 in whichever of the two bands shows it better. The quiet is taken anew from the samples before the stroke, so it may

@@ -1,4 +1,4 @@
-"""What the table is waiting for, what the judge is asked, and what went wrong: one short sentence each, for players."""
+"""Sentences for players and judges: what the table waits for, the open question, fouls, faults and clocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table in a terminal: the frame of the light strips as coloured blocks, with names, counts and the words called.
+"""Renders the table in a terminal: the light strips as coloured blocks, with names, counts and the words called.
 
 Team names stand last on their line and nothing is framed, so a name of any script may be wider than the terminal
 thinks and still push nothing aside. Without colour the blocks keep their pattern; without Unicode they become ASCII.

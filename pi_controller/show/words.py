@@ -1,4 +1,4 @@
-"""The words called at the table: how they are shown, how they sound, and what they mean in the game.
+"""Glossary of the words called at the table: display form, pronunciation and meaning.
 
 Sounds, what is noted of them, and literal meanings are those of the Hampa Apena booklet (chapters 3 to 9), each only
 where the booklet gives one. The other games' words are the English ones of their sources. The sentences are ours.

@@ -1,4 +1,4 @@
-"""The demo's lines: one for each hide or throw, with the counts, what happened and what the table waits for next."""
+"""Text output of the demo: a line for each hide or throw, with the counts, what happened and what is waited for next."""
 
 from __future__ import annotations
 

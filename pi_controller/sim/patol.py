@@ -1,4 +1,4 @@
-"""The people of patol at a simulated table: where the horses start, and how the sticks fall."""
+"""Simulated players of patol: starts of the horses, and throws of the sticks."""
 
 from __future__ import annotations
 

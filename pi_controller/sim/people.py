@@ -1,4 +1,4 @@
-"""What all people at a simulated table have in common: they watch, act when it is time, and answer the mat's questions.
+"""Base class of simulated players: they watch the view, act on schedule, and answer the mat's questions.
 
 They know nothing of the table's inside: only its public view. A person who gets no answer tries again. This is a
 simulation: people at a real mat do more.

@@ -1,4 +1,4 @@
-"""The people of slahal at a simulated table: two bone holders with four fists, a guesser, and the judge.
+"""Simulated players of slahal: two bone holders with four fists, a guesser, and the judge.
 
 What they do in a hide (`BonesPlan`) is decided by (seed, hide) alone, so that a hide played again ends the same; what
 they did is kept in `turns`.

@@ -1,4 +1,4 @@
-"""The truth on record: what the simulated people really did, and where a table's journal disagrees with it.
+"""Ground truth of a simulated game: what the players really did, compared with the table's journal.
 
 Only a simulation can have this record. It is kept by the players as they act, or foretold from the scripts alone.
 """
@@ -112,7 +112,7 @@ def predict(
 
 
 class _FactsOfHide:
-    """One hide as the facts tell it."""
+    """One hide, collected from the facts."""
 
     def __init__(self) -> None:
         self.actions: list[Action] = []

@@ -1,4 +1,4 @@
-"""The truth of the games that are told by their score sheet: what was done in each hide or throw, in order.
+"""Ground truth of the games that are shown by their score sheet: the actions of each hide or throw, in order.
 
 Kept by the people as they act; a turn played again replaces what was recorded of it. Only a simulation has this record.
 """

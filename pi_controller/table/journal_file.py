@@ -1,4 +1,4 @@
-"""The journal's file: what stands in it, how it is made, opened for looking, read row by row, and what its errors mean.
+"""The journal's SQLite file: schema, creation, read-only opening, rows, and its errors.
 
 SQLite. `facts(seq, batch, t, kind, body, hash)` are the records, `meta(key, value)` tells of the journal itself:
 `epoch`, `made_by` (the program's version), `created` (seconds since 1970), and `origin` where it was made from another.
@@ -84,7 +84,7 @@ class Meta(NamedTuple):
 
 
 class Identity(NamedTuple):
-    """Whose file it is: how many tables it has, and the two marks in its head."""
+    """Identity of an SQLite file: its number of tables, application id and user version."""
 
     tables: int
     application: int

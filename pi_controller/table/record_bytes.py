@@ -1,4 +1,4 @@
-"""A journal's records in bare bytes: found by what the head of one looks like, whatever became of the pages around it.
+"""Carves a journal's records out of raw bytes, by the form of their headers, whatever became of the pages.
 
 SQLite keeps a row as its length, its number, a head that tells the type of each column, and the columns. The head of a
 record of the journal is so particular that it can be searched for, in the file, in its log, and in pages given free.

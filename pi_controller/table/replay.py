@@ -1,4 +1,4 @@
-"""A game told again: hide by hide in plain text, or a JSON object a record.
+"""Replays a game: hide by hide in plain text, or as one JSON object a record.
 
 A journal is only looked at; a table may go on writing it meanwhile. What was undone is shown, marked `taken back`.
 A written record (`pi_controller.record`) is told in the same way.

@@ -1,4 +1,4 @@
-"""Reads a TOML file into a pydantic model and tells every fault at once, each with its line, in plain words."""
+"""Reads a TOML file into a pydantic model; reports every fault at once, each with its line, in plain words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sections of what is played and by whose rules: the game, the teams, fouls and the watch on a hide."""
+"""Settings of the game: rule set, teams, chances, fouls, unanswered questions, referee."""
 
 from __future__ import annotations
 

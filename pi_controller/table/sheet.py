@@ -143,7 +143,7 @@ def columns(state: Mapping[str, Json]) -> Iterator[tuple[str, str, int]]:
 
 
 class _Turns:
-    """Tells which hide or turn a fact belongs to, and whose that is; they are numbered as in the record."""
+    """Assigns facts to hides or turns and their sides, numbered as in the record."""
 
     def __init__(self, game: Game[Any]) -> None:
         self._playthrough = Timeline[Playthrough[Any]](Playthrough(game), _played)

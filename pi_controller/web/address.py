@@ -1,4 +1,4 @@
-"""Where other machines find the pages: the organiser's address, else this machine's number and name, in QR codes."""
+"""Addresses of the pages for other machines, as URLs and QR codes: the organiser's, else this machine's IP and name."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LOCAL = Path("/run/avahi-daemon")
 
 
 class Pages(NamedTuple):
-    """What an organiser says of the pages.
+    """The organiser's settings of the pages.
 
     `address` is where they are found from outside, where that is not this machine's own name or number; `event` is the
     gathering's name, `table` this table's, `words` the community's own text. `reach` is whether other machines can

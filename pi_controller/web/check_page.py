@@ -1,4 +1,4 @@
-"""The page on which anyone checks an opened seal: the last opened stands in its fields, a script makes the hash."""
+"""The page that verifies an opened commitment in the browser; its fields hold the last one opened."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The judge's console: its two pages, and what they show and offer for a view.
+"""The judge's console and its sign-in page: the pages, and their content for a view.
 
 The pages are templates, filled with words and the state once; the script keeps them current from the very same content.
 With scripts off the console shows the state and says that it needs scripts.
@@ -177,7 +177,7 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class Again(msgspec.Struct, frozen=True):
-    """How the last action is put right at once: one `button`, or the `play` it is told anew by."""
+    """How the last action is replaced: one `button`, or the form `play` by which it is entered again."""
 
     label: str
     button: Button | None = None

@@ -1,4 +1,4 @@
-"""The last of what happened at the table in short sentences, for the judges: when, by whom, and what was taken back.
+"""Event log for the judges: the last events of the journal as short sentences, with time, actor and undos.
 
 Read from the end of the journal, which another thread goes on writing. Nothing here is of a bead that is not shown: no
 fact is (`referee.facts`).

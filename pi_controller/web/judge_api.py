@@ -1,4 +1,4 @@
-"""The judge's console on the wire: who signs in sees the table's inside, and says to it what their role may say.
+"""HTTP API of the judge's console: state, event stream and commands, by the role of who is signed in.
 
 Everything under `/judge`. Nobody has a right because of where they are; the cookie of a session is all there is.
 """

@@ -1,4 +1,4 @@
-"""A command as it is sent: its key, the picture it was given for, and the call in the judge's own words."""
+"""Parses and validates a command of the console: its key, the revision it was given for, and the judge's call."""
 
 from __future__ import annotations
 

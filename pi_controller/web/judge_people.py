@@ -1,4 +1,4 @@
-"""The head judge sees to the people: who may sign in as what, a PIN shown once, sessions ended."""
+"""User management for the head judge: users and roles, new PINs (shown once), ending sessions."""
 
 from __future__ import annotations
 

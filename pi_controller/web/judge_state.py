@@ -1,4 +1,4 @@
-"""What the console is told of the table: the view with the live page's texts, what may be done now, and the last of it.
+"""State for the console: the view with the live page's texts, the allowed commands, and the latest events.
 
 Journal, legal actions and board are read once for each change, however many judges look.
 """
@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 
 
 class Snapshot(NamedTuple):
-    """A picture of the table with the end of its journal, what is legal in it, and the board that shows it."""
+    """A view of the table with the end of its journal, its legal actions, and the board that shows it."""
 
     picture: Picture
     minutes: EventLog
@@ -45,7 +45,7 @@ class Snapshot(NamedTuple):
 
 
 class JudgeState:
-    """Takes pictures of the table on `command_queue`, whose journal is at `journal`."""
+    """Takes snapshots of the table through `command_queue`; its journal is at `journal`."""
 
     def __init__(self, command_queue: CommandQueue, journal: Path, language: str) -> None:
         self._command_queue, self._journal, self._language = command_queue, journal, language

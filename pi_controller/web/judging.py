@@ -1,4 +1,4 @@
-"""The console put together for a table: the people beside the journal, the desk, the routes; and the first head judge.
+"""Sets up the judge's console of a table: users beside the journal, command queue, routes, and the first head judge.
 
 No password is there from the start. Where nobody is known yet a head judge's PIN is made and shown where only the host
 is: on the terminal that the program runs in, or by `moccasin-mat judges` in the machine's shell.

@@ -1,4 +1,4 @@
-"""The page's content: a view as texts, marks and counts under the keys the page uses.
+"""Content of the live page: a view as texts, marks and counts, by the keys that the page and its script use.
 
 The server fills the page from it and the script in the browser patches the page from it, so both show the same with
 one set of keys: `texts` (what an element says), `marks` (how it is styled) and `counts` (sticks: lit, of how many).

@@ -1,4 +1,4 @@
-"""The pages for everybody besides the live page: the room's board, a stream's overlay, where to find them, the check.
+"""Routes of the public pages besides the live page: room, stream overlay, addresses, and the check of a commitment.
 
 They show what the public view says and nothing else, and take no more than a GET.
 """

@@ -1,4 +1,4 @@
-"""What is sent to the console: from its own page, as JSON, small, in time; whatever is not is refused.
+"""Reads and validates JSON request bodies: same origin, size, time limit; anything else is refused.
 
 A browser tells where a request comes from (`Origin`, `Sec-Fetch-Site`); a form of another site cannot send JSON, and
 gets no cookie along (`SameSite=Strict`). Each of the four alone would do.

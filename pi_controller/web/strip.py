@@ -1,4 +1,4 @@
-"""The score in one strip, for a picture laid over a stream: who plays, points, sticks, what is waited for, the word.
+"""Score bar of the stream overlay: players, points, sticks, what the table waits for, and the word called.
 
 Every game has the same shape here: a cell for each team or player, and one for the sticks that nobody holds.
 """

@@ -1,4 +1,4 @@
-"""The door: a name and a PIN in, a session out, or a wait. One PIN is hashed at a time, in a thread of its own.
+"""Sign-in: a name and a PIN in, a session out, or a wait. One PIN is hashed at a time, in a thread of its own.
 
 Always the same thread: each one that has hashed keeps those 19 MiB for its next.
 """
@@ -49,7 +49,7 @@ class BusyError(PinError):
 
 
 class SignedIn(NamedTuple):
-    """Who came in, the session's cookie, and the browser's own that lets it in without a stranger's waits."""
+    """A successful sign-in: user, session cookie, and device cookie, which exempts the browser from strangers' waits."""
 
     person: User
     session: str
