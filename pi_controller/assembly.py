@@ -198,10 +198,10 @@ def _web(
         from pi_controller.web.judging import judging, welcome  # noqa: PLC0415
 
         judges = judging(settings, table, feed, clock)
-        stack.callback(judges.people.close)
+        stack.callback(judges.users.close)
         command_queue, more = judges.command_queue, judges.routes
-        if said := welcome(judges, shows=sys.stdout.isatty()):
-            print(said, flush=True)
+        if welcome_text := welcome(judges, shows=sys.stdout.isatty()):
+            print(welcome_text, flush=True)
     pages = Pages(web.address, web.event, settings.table.name, web.words, serves_others(web.host))
     server = WebServer(
         feed,

@@ -129,7 +129,7 @@ class Users:
         return (User._make(row[:3]), row[3]) if row else None
 
     def add(self, name: str, role: str, pin_hash: str) -> User:
-        """Add somebody. Raises `PeopleError` for a name that is taken or is none, and for an unknown role."""
+        """Add somebody. Raises `UserError` for a name that is taken or is none, and for an unknown role."""
         name = unicodedata.normalize("NFC", name).strip()
         if not name or len(name) > 40 or printable(name) != name:
             raise UserError("a name has 1 to 40 letters", "give the name as it is to be shown")
@@ -156,7 +156,7 @@ class Users:
             db.execute("DELETE FROM devices WHERE person = ?", (person,))
 
     def remove(self, person: int) -> None:
-        """Remove somebody with their sessions. Raises `PeopleError` for the last head judge, and for nobody."""
+        """Remove somebody with their sessions. Raises `UserError` for the last head judge, and for nobody."""
         with self.db() as db:
             row = db.execute("SELECT role FROM people WHERE id = ?", (person,)).fetchone()
             if row is None:
