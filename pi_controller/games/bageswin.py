@@ -187,10 +187,10 @@ class Bageswin(Game[State]):
             read.wrong("thrower is a player who is not out", "thrower", "players", "bank")
         alone = thrower if thrower and not state.others() else None
         if winner != alone:
-            told = (
+            fault = (
                 f"{alone} alone holds sticks: winner is {alone}" if alone else f"{winner} has not won: others play on"
             )
-            read.wrong(told, "winner", "thrower", "players", "bank")
+            read.wrong(fault, "winner", "thrower", "players", "bank")
         elif winner and (state.finish is None) != (sticks[BANK] == 0):
             read.wrong("who wins by play has won the bank too; finish is forfeit where it holds sticks", "finish")
         for row, own in zip(rows, self.sheet(state)["players"], strict=True):

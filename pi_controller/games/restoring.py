@@ -192,8 +192,8 @@ class Sheet:
         """Raise `InvalidActionError` with every fault found so far, if there is one."""
         if self._faults:
             more = len(self._faults) - MOST
-            told = [*self._faults[:MOST], f"and {more} more"] if more > 0 else self._faults
-            raise InvalidActionError("; ".join(told), "correct the sheet, all of it, and set the table again")
+            faults = [*self._faults[:MOST], f"and {more} more"] if more > 0 else self._faults
+            raise InvalidActionError("; ".join(faults), "correct the sheet, all of it, and set the table again")
 
     def agree(self, own: Mapping[str, Json]) -> None:
         """Check what follows from the rest and was written all the same, against the state's `own` sheet; `check`."""

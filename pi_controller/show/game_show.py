@@ -198,8 +198,8 @@ class GameShow(Generic[SheetT]):
         if winner := view.sheet.get("winner"):
             return text("wins") if side == winner else ""
         turn = self.turn(view)
-        said = "" if turn is None else self.roles[0 if turn == side else 1]
-        return text(said) if said else ""
+        role = "" if turn is None else self.roles[0 if turn == side else 1]
+        return text(role) if role else ""
 
     def sentence(self, view: View, language: str = "en") -> str:
         """Return the one thing the table is waiting for while nobody has won."""
@@ -264,15 +264,15 @@ def named_counts(view: View, counts: Mapping[str, int]) -> str:
 def throws(view: View, language: str = "en") -> str:
     """Return who throws, or that what shows is to be said."""
     text = catalogue(language).gettext
-    said = text("{player} has thrown: what shows?") if view.strokes else text("{player} throws")
-    return said.format(player=inline(player_name(view, view.sheet["thrower"])))
+    template = text("{player} has thrown: what shows?") if view.strokes else text("{player} throws")
+    return template.format(player=inline(player_name(view, view.sheet["thrower"])))
 
 
 def pieces_shown(shown: Mapping[str, Any], pieces: Mapping[str, str], none: str, language: str) -> str:
     """Return what a throw shows, `Shows: 1 woman, 2 knife`, by the names of its `pieces`; `none` where that is none."""
     text = catalogue(language).gettext
-    told = [f"{shown[kind]} {text(piece)}" for kind, piece in pieces.items() if shown.get(kind)]
-    return text("Shows: {told}").format(told=", ".join(told)) if told else none
+    counts = [f"{shown[kind]} {text(piece)}" for kind, piece in pieces.items() if shown.get(kind)]
+    return text("Shows: {told}").format(told=", ".join(counts)) if counts else none
 
 
 def both_teams(view: View, hider: str, opponents: str) -> dict[str, str]:

@@ -69,8 +69,8 @@ def word(call: str, language: str = "en", game: str = registry.DEFAULT) -> Word:
 def sounds_by(calls: Iterable[str], language: str = "en", game: str = registry.DEFAULT) -> str:
     """Return by whom it is how any of `calls` sounds, one sentence; nothing where they are English words."""
     known = words_of(game)
-    told = any(known[call].sounds for call in calls if call in known)
-    return catalogue(language).gettext(_SOUNDS_BY) if told else ""
+    sounds_known = any(known[call].sounds for call in calls if call in known)
+    return catalogue(language).gettext(_SOUNDS_BY) if sounds_known else ""
 
 
 def glossary(game: str, language: str = "en") -> list[str]:

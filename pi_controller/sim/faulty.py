@@ -146,10 +146,10 @@ def _welcome(board: SimBoard, fault: Fault) -> None:
     def write(data: bytes) -> None:
         for kind, number, payload in ears.feed(bytes(data)):
             if kind == wire.WELCOME:
-                said = bytearray(payload)
+                changed = bytearray(payload)
                 # protocol major and minor, then the firmware's three numbers
-                said[0 if fault.kind == "wrong-protocol" else 3] += 9
-                data = wire.seal(bytearray([kind, 0, 0]) + said + bytes(2), number)
+                changed[0 if fault.kind == "wrong-protocol" else 3] += 9
+                data = wire.seal(bytearray([kind, 0, 0]) + changed + bytes(2), number)
         send(data)
 
     board.write = write

@@ -123,8 +123,8 @@ class People(ABC):
             return
         self._answer_at = t + AGAIN_S
         self.questions += 1
-        said = self.answer_to(view, asked)
-        self._judge(JudgeAnswer(t, said) if isinstance(said, str) else JudgeAction(t, said))
+        answer = self.answer_to(view, asked)
+        self._judge(JudgeAnswer(t, answer) if isinstance(answer, str) else JudgeAction(t, answer))
 
     def _enter(self, action: dict[str, Any]) -> None:
         """The judge enters an action."""

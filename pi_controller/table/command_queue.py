@@ -100,7 +100,7 @@ class CommandQueue:
 
     def serve(self, table: Table, t: float, board: str = "") -> int:
         """Take what waits, at most a few commands, as said at `t`; return how many. Then show the table as it is."""
-        told: list[tuple[_Asked, Settled | MatError]] = []
+        results: list[tuple[_Asked, Settled | MatError]] = []
         for _ in range(A_STEP):
             try:
                 asked = self._waiting.get_nowait()
@@ -111,19 +111,19 @@ class CommandQueue:
             command = msgspec.structs.replace(asked.command, call=msgspec.structs.replace(asked.command.call, t=t))
             try:
                 ruled = table.command(command)
-                told.append((asked, Settled(ruled.seq, ruled.repeated, table.view.revision)))
+                results.append((asked, Settled(ruled.seq, ruled.repeated, table.view.revision)))
             except MatError as error:
-                told.append((asked, error))
+                results.append((asked, error))
             except BaseException as error:
                 asked.answer.set_exception(error)
                 raise
         self.show(table, board)  # first, so that who is answered sees what came of it
-        for asked, answer in told:
+        for asked, answer in results:
             if isinstance(answer, MatError):
                 asked.answer.set_exception(answer)
             else:
                 asked.answer.set_result(answer)
-        return len(told)
+        return len(results)
 
     def show(self, table: Table, board: str = "") -> None:
         """Lay out the table as it is now."""

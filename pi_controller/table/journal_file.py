@@ -189,11 +189,11 @@ def meta(db: sqlite3.Connection, version: int) -> Meta | None:
     return meta_of(dict(db.execute("SELECT key, value FROM meta").fetchall()))
 
 
-def meta_of(said: dict[str, str]) -> Meta:
+def meta_of(stored: dict[str, str]) -> Meta:
     """Return what the journal says of itself from its words. Raises `ValueError` where they cannot be understood."""
     try:
-        genesis(said["epoch"])
-        return Meta(said["epoch"], said["made_by"], float(said["created"]), said["origin"])
+        genesis(stored["epoch"])
+        return Meta(stored["epoch"], stored["made_by"], float(stored["created"]), stored["origin"])
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError("it does not say which journal it is") from error
 
@@ -203,8 +203,8 @@ def lay_out(db: sqlite3.Connection, about: Meta, records: Iterable[Row] = ()) ->
     db.execute("BEGIN IMMEDIATE")
     _run(db, _TABLES)
     db.execute(_FOLLOW)
-    said = zip(Meta._fields, map(str, about), strict=True)
-    db.executemany("INSERT INTO meta VALUES (?, ?)", said)
+    pairs = zip(Meta._fields, map(str, about), strict=True)
+    db.executemany("INSERT INTO meta VALUES (?, ?)", pairs)
     _run(db, _SEAL)
     insert(db, chained(genesis(about.epoch), records))
     db.execute(f"PRAGMA application_id = {APPLICATION_ID}")

@@ -66,8 +66,8 @@ def _row(data: bytes, at: int, head: bytes, pages: bytes) -> Row | None:
         return None
     _, batch, t, *texts = columns
     kind, body, *rest = (text.decode("utf-8", BYTES) for text in texts)
-    told = _number(types[1], batch), _number(types[2], t)
-    return Row(seq, int(told[0]), float(told[1]), kind, body, rest[0] if rest else "")
+    numbers_stored = _number(types[1], batch), _number(types[2], t)
+    return Row(seq, int(numbers_stored[0]), float(numbers_stored[1]), kind, body, rest[0] if rest else "")
 
 
 def _varints(data: bytes) -> Iterator[int]:

@@ -200,10 +200,10 @@ class _Writer:
             self._asked = fact
         elif isinstance(fact, Called):
             self._called, self._called_in = fact, batch
-        said = self._described(fact)
-        if said is None or (isinstance(fact, FoulSeen) and batch in self._settled):
+        described = self._described(fact)
+        if described is None or (isinstance(fact, FoulSeen) and batch in self._settled):
             return
-        kind, what, by = said
+        kind, what, by = described
         if self._called is not None and self._called_in == batch:
             by = self._called.actor
             if self._called.reason not in what:

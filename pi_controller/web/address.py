@@ -95,10 +95,10 @@ def _code(url: str, error: str) -> segno.QRCode:
     return segno.make_qr(url, error=error)
 
 
-def qr_code(url: str, said: str) -> Markup:
-    """Return the QR code of `url` as SVG; `said` is what it is to those who cannot see it."""
+def qr_code(url: str, alt: str) -> Markup:
+    """Return the QR code of `url` as SVG; `alt` is what it is to those who cannot see it."""
     drawn = _code(url, "m").svg_inline(border=_QUIET, dark="#000", light="#fff", omitsize=True)
-    return Markup(drawn.replace("<svg ", Markup('<svg role="img" aria-label="{}" ').format(said), 1))  # noqa: S704
+    return Markup(drawn.replace("<svg ", Markup('<svg role="img" aria-label="{}" ').format(alt), 1))  # noqa: S704
 
 
 def blocks(url: str) -> Text:

@@ -89,12 +89,12 @@ class BageswinShow(GameShow[BageswinSheet]):
         for i, player in enumerate(players):
             light, dims = PLAYERS[i % len(PLAYERS)]
             mark = "▶" if player["name"] == sheet["thrower"] and not sheet["winner"] else " "
-            said = bar_line(
+            line = bar_line(
                 "", bar(share(player["sticks"], total, BAR), BAR, width, light, dims), player["sticks"], width
             )
-            said.plain = f"{mark} {i + 1}" + said.plain[3:]
-            said.append(f"  {text('out')}" if player["out"] else "", DIM)
-            lines.append(fit(said.append("  ").append(player_name(view, player["name"]), solid(light)), width))
+            line.plain = f"{mark} {i + 1}" + line.plain[3:]
+            line.append(f"  {text('out')}" if player["out"] else "", DIM)
+            lines.append(fit(line.append("  ").append(player_name(view, player["name"]), solid(light)), width))
         return lines
 
     def sentence(self, view: View, language: str = "en") -> str:
@@ -103,8 +103,8 @@ class BageswinShow(GameShow[BageswinSheet]):
 
     def won(self, view: View, winner: str, language: str = "en") -> str:
         """Return who has won."""
-        said = catalogue(language).gettext("{winner} holds all the sticks and wins")
-        return said.format(winner=inline(player_name(view, winner)))
+        template = catalogue(language).gettext("{winner} holds all the sticks and wins")
+        return template.format(winner=inline(player_name(view, winner)))
 
     def played(self, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
         """Return in a short sentence what an action does."""

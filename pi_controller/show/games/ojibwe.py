@@ -168,8 +168,8 @@ class OjibweShow(GameShow[OjibweSheet]):
     def won(self, view: View, winner: str, language: str = "en") -> str:
         """Return who has won, and by how many short sticks."""
         short, loser = self.sheet(view)["short"], "B" if winner == "A" else "A"
-        said = catalogue(language).gettext("{winner} wins, {won} to {lost}")
-        return said.format(winner=inline(team_name(view, winner)), won=short[winner], lost=short[loser])
+        template = catalogue(language).gettext("{winner} wins, {won} to {lost}")
+        return template.format(winner=inline(team_name(view, winner)), won=short[winner], lost=short[loser])
 
     def turn_worth(self, view: View, language: str = "en") -> str:
         """Return what is special about this hide."""
@@ -195,22 +195,22 @@ class OjibweShow(GameShow[OjibweSheet]):
         if action.get("do") != "shoot" or "ball" not in action:
             return super().played(action, teams, language)
         text = catalogue(language).gettext
-        told = [text("ball under {pad}").format(pad=action["ball"])]
+        parts = [text("ball under {pad}").format(pad=action["ball"])]
         if (hit := action.get("hit")) is not None:
-            told.insert(0, text("struck {pad}").format(pad=hit))
+            parts.insert(0, text("struck {pad}").format(pad=hit))
         if opened := action.get("opened"):
-            told.insert(0, text("opened {pads}").format(pads=", ".join(map(str, opened))))
-        said = ", ".join(told)
-        return said[:1].upper() + said[1:]
+            parts.insert(0, text("opened {pads}").format(pads=", ".join(map(str, opened))))
+        sentence = ", ".join(parts)
+        return sentence[:1].upper() + sentence[1:]
 
     def counted(self, view: View, language: str = "en") -> str:
         """Return each team's counters, and the short sticks once there are any."""
         sheet = self.sheet(view)
-        told = named_counts(view, sheet["counters"])
+        counters = named_counts(view, sheet["counters"])
         if not any(sheet["short"].values()):
-            return told
+            return counters
         points = catalogue(language).gettext("Short sticks: {points}")
-        return f"{told}. {points.format(points=named_counts(view, sheet['short']))}"
+        return f"{counters}. {points.format(points=named_counts(view, sheet['short']))}"
 
     def score(self, view: View, before: View) -> str:  # noqa: ARG002
         """Return counters, the pool, and games won."""

@@ -55,17 +55,17 @@ _WORDS = (
 def _notch(horses: list[HorseRow], notch: int, cells: int) -> Text:
     """Return one notch: the horses in it, or a river, or nothing; `+` stands for horses there is no room for."""
     here = [i for i, horse in enumerate(horses) if horse["notch"] == notch]
-    said = Text()
+    cell = Text()
     for n, i in enumerate(here):
         if n == cells - 2 and len(here) > cells - 1:
-            said.append("+", BOLD)
+            cell.append("+", BOLD)
             break
-        said.append(str(i + 1), solid(PLAYERS[i % len(PLAYERS)][0]))
+        cell.append(str(i + 1), solid(PLAYERS[i % len(PLAYERS)][0]))
     if not here:
         river = notch in RIVERS.values()
-        said.append("≈" if river else "·", solid(RIVER, bold=False) if river else DIM)
-    said.append(" " * (cells - said.cell_len))
-    return said
+        cell.append("≈" if river else "·", solid(RIVER, bold=False) if river else DIM)
+    cell.append(" " * (cells - cell.cell_len))
+    return cell
 
 
 RIVER_NAMES: Mapping[str, str] = {
@@ -151,24 +151,24 @@ class PatolShow(GameShow[PatolSheet]):
     def sentence(self, view: View, language: str = "en") -> str:
         """Return what the table waits for."""
         if starter := starts_next(self.sheet(view)):
-            said = catalogue(language).gettext("{player} chooses a river and a direction")
-            return said.format(player=inline(player_name(view, starter)))
+            template = catalogue(language).gettext("{player} chooses a river and a direction")
+            return template.format(player=inline(player_name(view, starter)))
         return throws(view, language)
 
     def won(self, view: View, winner: str, language: str = "en") -> str:
         """Return who has won."""
-        said = catalogue(language).gettext("{winner} wins: the horse has come all the way round")
-        return said.format(winner=inline(player_name(view, winner)))
+        template = catalogue(language).gettext("{winner} wins: the horse has come all the way round")
+        return template.format(winner=inline(player_name(view, winner)))
 
     def played(self, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
         """Return in a short sentence what an action does."""
         text = catalogue(language).gettext
         match action:
             case {"do": "start", "player": player, "river": str(river), "direction": str(direction)}:
-                said = text("{player} starts from {river}, {direction}")
+                template = text("{player} starts from {river}, {direction}")
                 way = text(DIRECTION_NAMES.get(direction, direction))
                 where = text(RIVER_NAMES.get(river, river))
-                return said.format(player=side_name(player, teams), river=where, direction=way)
+                return template.format(player=side_name(player, teams), river=where, direction=way)
             case {"do": "throw", "marked": marked}:
                 return text("{n} marked").format(n=marked)
             case _:

@@ -118,12 +118,12 @@ class SlahalShow(GameShow[SlahalSheet]):
         for team, (_, light, dims) in TEAMS.items():
             live, dead = sheet["live"][team], sheet["dead"][team]
             head = team_line(team, team_name(view, team), sheet["sticks"][team], width)
-            said = " · ".join(
+            role = " · ".join(
                 filter(None, (self.role(view, team, language), text("king stick") * (sheet["king"] == team)))
             )
             lines += [
                 head,
-                fit(Text(f"  {said}", BOLD), width),
+                fit(Text(f"  {role}", BOLD), width),
                 bar_line(text("live"), bar(live, PER_TEAM, width, light, dims), live, width),
                 bar_line(text("dead"), bar(dead, ALL_DEAD, width, light, "0"), dead, width),
             ]
@@ -147,12 +147,12 @@ class SlahalShow(GameShow[SlahalSheet]):
     def won(self, view: View, winner: str, language: str = "en") -> str:
         """Return who has won, and how."""
         text, sheet, loser = catalogue(language).gettext, view.sheet, "B" if winner == "A" else "A"
-        said = {
+        template = {
             "sweep": text("{winner} wins with all eleven sticks"),
             "time": text("Time: {winner} wins, {won} sticks to {lost}"),
             "king_moved": text("{winner} wins: {loser} moved the king stick too early"),
         }[sheet["finish"]]
-        return said.format(
+        return template.format(
             winner=inline(team_name(view, winner)),
             loser=inline(team_name(view, loser)),
             won=sheet["sticks"][winner],
@@ -172,9 +172,11 @@ class SlahalShow(GameShow[SlahalSheet]):
                 only = text("Only {team}").format(team=side_name("A" if a else "B", teams))
                 return text("Both, or neither: again") if a == b else only
             case {"do": "guess", "signal": str(signal), "actual": str(actual)}:
-                said = text("Guessed {signal}; {actual} would have caught the bones")
-                told = {key: text(SIGNALS.get(value, value)) for key, value in (("signal", signal), ("actual", actual))}
-                return said.format(**told)
+                template = text("Guessed {signal}; {actual} would have caught the bones")
+                signals = {
+                    key: text(SIGNALS.get(value, value)) for key, value in (("signal", signal), ("actual", actual))
+                }
+                return template.format(**signals)
             case {"do": "king_moved", "by": by}:
                 return text("{team} moved the king stick too early").format(team=side_name(by, teams))
             case _:

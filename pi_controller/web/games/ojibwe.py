@@ -90,8 +90,8 @@ class OjibwePage(GamePage[OjibweSheet]):
 def _pad(view: View, pad: int, text: Text) -> dict[str, object]:
     worth = value(pad, PAGE.sheet(view)["high"])
     mark = _MARKS.get(worth, "")
-    said = (text("high") if mark == "high" else "", text("open") if pad in view.opened else "")
-    return {"number": pad, "worth": worth, "mark": mark, "said": ", ".join(filter(None, said))}
+    labels = (text("high") if mark == "high" else "", text("open") if pad in view.opened else "")
+    return {"number": pad, "worth": worth, "mark": mark, "said": ", ".join(filter(None, labels))}
 
 
 PAGE = OjibwePage()

@@ -134,11 +134,11 @@ def _starts(moment: Moment, player: str) -> tuple[Button, ...]:
     return tuple(
         Button(
             f"start-{river}-{way}",
-            text("{river}, {direction}").format(river=text(said), direction=text(told)),
+            text("{river}, {direction}").format(river=text(river_name), direction=text(way_name)),
             moment.act({"do": "start", "player": player, "river": river, "direction": way}),
         )
-        for river, said in RIVER_NAMES.items()
-        for way, told in DIRECTION_NAMES.items()
+        for river, river_name in RIVER_NAMES.items()
+        for way, way_name in DIRECTION_NAMES.items()
     )
 
 
