@@ -13,15 +13,16 @@ if TYPE_CHECKING:
     from pi_controller.doctor.sensor_checks import Ears
 
 LINK = "Link"
-NAMES = ("start", "self test", "events")
+NAMES = ("start", "self test", "pace", "events")
 MOST = 8
 """So many different events are told; the newest."""
 STARTS = {
     "power": "from power",
-    "reset": "by a reset",
-    "watchdog": "by its watchdog or a reset, as after a crash or a flash; 'moccasin-mat flash --check' shows a crash",
+    "reset": "by its RUN button",
+    "watchdog": "by its watchdog: its program hung",
+    "restart": "by its own program, as after a crash or a flash; 'moccasin-mat flash --check' shows a crash",
 }
-_OWN = {"started", "brown-out", "tested"}
+_OWN = {"started", "brown-out", "tested", "slow"}
 """Those have lines of their own."""
 
 
@@ -29,6 +30,7 @@ def lines(ears: Ears, *, orders: bool) -> Iterator[Line]:
     """Yield the lines of a board that `ears` listened to. `orders`: it was asked for a self test."""
     yield _start(ears)
     yield _test(ears) if orders else Line(LINK, "self test", "not here", "the board's firmware has none")
+    yield _pace(ears) if orders else Line(LINK, "pace", "not here", "the board's firmware does not tell")
     yield _events(ears)
 
 
@@ -58,6 +60,15 @@ def _test(ears: Ears) -> Line:
     if any(line.outcome == "fail" for line in ears.lines()):
         return Line(LINK, "self test", "pass", "done; what it found has a line of its own")
     return Line(LINK, "self test", "fail", found.rstrip("."), "look once more; a plug may be loose")
+
+
+def _pace(ears: Ears) -> Line:
+    assert ears.up is not None
+    slow = [event for event in ears.events if event.kind == "slow" and event.t >= ears.up.t]
+    if not slow:
+        return Line(LINK, "pace", "pass", "the board keeps up with its sensors")
+    todo = "mend the sensors whose lines fail, for each that does not answer costs it time; else 'moccasin-mat flash'"
+    return Line(LINK, "pace", "fail", slow[-1].line.rstrip("."), todo)
 
 
 def _events(ears: Ears) -> Line:

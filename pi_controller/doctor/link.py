@@ -34,7 +34,7 @@ def shipped_firmware() -> str:
 
 def lines(connection: BoardConnection | None, ears: Ears) -> Iterator[Line]:
     """Yield the lines of the link; `listener` is None for a table without a board."""
-    names = ("handshake", "firmware", *events.NAMES, "samples", "losses", "clock", "bus")
+    names = ("handshake", "firmware", "chips", *events.NAMES, "samples", "losses", "clock", "bus")
     if connection is None:
         yield Line(LINK, "port", "not here", 'the settings want no board: [board] port = "none"')
         yield from (Line(LINK, name, "not here", "no board") for name in names)
@@ -52,6 +52,7 @@ def lines(connection: BoardConnection | None, ears: Ears) -> Iterator[Line]:
         return
     yield Line(LINK, "handshake", "pass", f"protocol {wire.PROTOCOL[0]}, board {ears.up.board_id}")
     yield _firmware(ears.up.firmware)
+    yield _chips(connection)
     yield from events.lines(ears, orders=connection.session.takes_orders)
     yield _samples(ears)
     yield _losses(connection, ears)
@@ -64,6 +65,17 @@ def _firmware(version: str) -> Line:
     if version != ours:
         return Line(LINK, "firmware", "fail", f"the board has version {version}, this program brings {ours}", FLASH)
     return Line(LINK, "firmware", "pass", f"version {version}, the one this program brings")
+
+
+def _chips(connection: BoardConnection) -> Line:
+    board = connection.session.board
+    features = board.features if board is not None else 0
+    kinds = [name for name, bit in (("QMC5883L", wire.QMC5883L), ("QMC5883P", wire.QMC5883P)) if features & bit]
+    if not kinds:
+        return Line(
+            LINK, "chips", "not here", "no magnetometer has answered yet, or the firmware does not tell their kind"
+        )
+    return Line(LINK, "chips", "pass", f"magnetometers {kinds[0]}")
 
 
 def _samples(ears: Ears) -> Line:
