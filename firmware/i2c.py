@@ -8,6 +8,7 @@ import wire
 from wiring import I2C_HZ, MPR121, MUXES, QMC5883L, QMC5883P, SCL, SDA
 
 RETRY_US = 1_000_000  # a sensor that does not answer is asked again once a second
+_ALL = (1 << len(MUXES)) - 1
 _ABSENT, _RESET, _READY = 0, 1, 2  # a chip's state; after a reset it is left alone until its next turn, 20 ms or more
 _BUS = SDA >> 1 & 1  # which of the two controllers has these pins: 0 and 1, 4 and 5... or 2 and 3, 6 and 7...
 
@@ -167,7 +168,7 @@ class Magnets:
         self._bus = bus
         bus.recovered = self._forget
         self._mux = 0
-        self._open = 0  # a bit for each multiplexer that may have a channel open
+        self._open = _ALL  # a bit for each multiplexer that may have a channel open: a reset of the board closes none
         self._channels = [bytes((1 << i,)) for i in range(8)]
         self._state = bytearray(wire.MAGNETS)
         self._again = [time.ticks_us()] * wire.MAGNETS
@@ -208,6 +209,7 @@ class Magnets:
 
     def _forget(self):
         self._mux = 0  # what was not heard while the bus was stuck is said again
+        self._open = _ALL
 
     @micropython.native
     def read(self, i, buf, at):

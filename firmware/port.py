@@ -32,8 +32,8 @@ _CRC = _table()
 def seal(at: int, crc: int, i: int, body, ring, n: int) -> int:
     """Put the frame that `frames.seal` makes of `body` (`n` bytes) into `ring` from `at` on; return where it ends.
 
-    Byte `_QUEUE` of the ring is byte 0 again. `crc` is 0xFFFF, `i` is 0: machine code keeps the first three variables in
-    registers, which makes it twice as fast.
+    Byte `_QUEUE` of the ring is byte 0 again. `crc` is 0xFFFF, `i` is 0: machine code keeps the first three variables
+    in registers, which makes it twice as fast.
     """
     source = ptr8(body)
     out = ptr8(ring)

@@ -258,6 +258,13 @@ def test_magnetometers_that_are_plugged_in_later_are_found_too(chips, module):
     assert all(settle(board, chips)[0])
 
 
+def test_channels_that_a_start_before_left_open_are_closed_first(chips, module):
+    chips.open = {0x70: 0, 0x71: 4, 0x72: 128}  # the multiplexers know nothing of the board's reset
+    board = module.Board()
+    assert chips.open == {0x70: 1, 0x71: 0, 0x72: 0}
+    assert all(settle(board, chips)[0])
+
+
 def test_a_silent_multiplexer_blinds_no_other(board, chips):
     assert all(settle(board, chips)[0])
     chips.muxes[0x71] = False  # with its last channel open
