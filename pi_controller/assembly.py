@@ -20,8 +20,8 @@ from pi_controller.games.registry import game
 from pi_controller.link.board_strip import BoardStrip
 from pi_controller.link.connection import BoardConnection
 from pi_controller.link.pins import pins_source
-from pi_controller.link.source import listening
-from pi_controller.mats import mat_sensors_for
+from pi_controller.link.source import NoSource
+from pi_controller.mats import Mat, mat_sensors_for
 from pi_controller.pinmap import pinmap
 from pi_controller.recording.watching import observers
 from pi_controller.referee.referees import referee_for
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
 
     from pi_controller.calibration.profile import Profile
-    from pi_controller.drivers.ports import Buttons, Port, Strip
+    from pi_controller.drivers.ports import Buttons, Strip
     from pi_controller.games.base import Game
     from pi_controller.link.source import Source
     from pi_controller.mat.sensors import MatSensors
@@ -62,8 +62,10 @@ def assemble(settings: Settings, folder: Path, clock: Callable[[], float], stack
 
     `clock` is the one that the table will be stepped by, s since 1970. Its pages are served, and where, is printed.
     """
-    second = before_b(settings, folder)
-    settings, profile = profiled(settings, folder)
+    each = [settings, settings.before_b] if settings.mat.seats == "each" else [settings]
+    profiles = [profiled(one, folder) for one in each]
+    mats = [Mat(board(one, clock), mat_sensors(one, profile)) for one, profile in profiles]
+    settings, _ = profiles[0]
     opened_at = clock()
     table = open_table(settings, opened_at)
     stack.callback(table.journal.close)
@@ -75,16 +77,7 @@ def assemble(settings: Settings, folder: Path, clock: Callable[[], float], stack
         print(f"live page: {server.url}", flush=True)
         _invite(server)
     publish = heard(settings.voice, table.view, publish, stack)
-    source, strip = lights(settings, board(settings, clock))
-    daemon = Daemon(
-        table,
-        mat_sensors(settings, profile),
-        source,
-        buttons(settings, clock),
-        strip,
-        publish,
-        second=second,
-    )
+    daemon = Daemon(table, mats, buttons(settings, clock), lights(settings, mats[0].source), publish)
     stack.callback(daemon.close)
     daemon.observers += [*observers(settings, table, opened_at, stack), *backup(settings, stack)]
     return Assembly(daemon, bar, command_queue)
@@ -126,16 +119,8 @@ def profiled(settings: Settings, folder: Path) -> tuple[Settings, Profile | None
     return settings.model_copy(update={"strikes": strikes}), profile
 
 
-def before_b(settings: Settings, folder: Path) -> tuple[MatSensors, Source | Callable[[], Port] | None] | None:
-    """Return the feel and the board of the mat before B, where each team has one. Raises `ProfileError`."""
-    if settings.mat.seats != "each":
-        return None
-    settings, profile = profiled(settings.before_b, folder)
-    return mat_sensors(settings, profile), board(settings)
-
-
 def mat_sensors(settings: Settings, profile: Profile | None = None) -> MatSensors:
-    """Return the feel of the mat as `settings` want it."""
+    """Return the sensors of a mat as `settings` want them."""
     return mat_sensors_for(settings.game.name, settings.strikes.detector(), profile)
 
 
@@ -148,33 +133,24 @@ def backup(settings: Settings, stack: ExitStack) -> list[Backup]:
     return [keeper]
 
 
-def board(settings: Settings, clock: Callable[[], float] = time.monotonic) -> Source | Callable[[], Port] | None:
-    """Return what opens the board's port, the sensors on the Pi's own pins, or None for a table without either.
+def board(settings: Settings, clock: Callable[[], float] = time.monotonic) -> Source:
+    """Return the source of a mat's readings: its board, the sensors on the Pi's own pins, or nothing.
 
-    `clock` is the one that the source is stepped by.
+    `clock` is the one that the source is stepped by. Nothing is opened yet.
     """
     wanted = settings.board
     if wanted.port == "none":
-        return None
+        return NoSource()
     if wanted.port == "pins":
         return pins_source(clock)
-    return lambda: SerialPort(find_port(wanted.port), wanted.write_timeout_s)
+    return BoardConnection(lambda: SerialPort(find_port(wanted.port), wanted.write_timeout_s))
 
 
-def lights(
-    settings: Settings, source: Source | Callable[[], Port] | None
-) -> tuple[Source | Callable[[], Port] | None, Strip | None]:
-    """Return `source` and the light strip, which may hang on the board that the source listens to."""
-    if settings.strips.kind != "board":
-        return source, _strip(settings)
-    connection, wanted = listening(source), settings.strips
-    if not isinstance(connection, BoardConnection):
-        return connection, None
-    return connection, BoardStrip(pinmap().lights.count, connection.session, wanted.brightness, wanted.current_cap_ma)
-
-
-def _strip(settings: Settings) -> Strip | None:
+def lights(settings: Settings, source: Source) -> Strip | None:
+    """Return the light strip, which may hang on the board that is `source`; None for none."""
     count, wanted = pinmap().lights.count, settings.strips
+    if wanted.kind == "board" and isinstance(source, BoardConnection):
+        return BoardStrip(count, source.session, wanted.brightness, wanted.current_cap_ma)
     if wanted.kind == "pi":
         return NeoPixelStrip(count, wanted.pin, wanted.brightness, wanted.current_cap_ma)
     return MemoryStrip(count, wanted.brightness, wanted.current_cap_ma) if wanted.kind == "memory" else None

@@ -11,7 +11,7 @@ import time
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.live import Live
@@ -24,7 +24,6 @@ from pi_controller.calibration.terminal import WalkPicture
 from pi_controller.calibration.walk import Walk
 from pi_controller.console import typed_lines
 from pi_controller.errors import UsageError
-from pi_controller.link.source import listening
 from pi_controller.sim.calibrating import Calibrator
 from pi_controller.sim.conditions import Conditions
 from pi_controller.sim.listening import SimListening
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
     from pi_controller.calibration.view import WalkView
     from pi_controller.link.messages import Message
-    from pi_controller.link.source import Source as MatSource
+    from pi_controller.link.source import Source
     from pi_controller.sim.faulty import Fault
 
 IDLE_S = 0.01
@@ -47,32 +46,22 @@ SIM_S = 600.0
 """A simulated walk that takes longer has got stuck."""
 
 
-class Source(Protocol):
-    """Where messages come from: `t` is the time on its clock, seconds."""
-
-    t: float
-
-    def tick(self) -> list[Message]:
-        """Wait a moment; return what came."""
-        ...
-
-
-class Mat:
+class RealMat:
     """A real mat on the wall's clock."""
 
-    def __init__(self, connection: MatSource, clock: Callable[[], float] = time.monotonic) -> None:
-        self._listener = connection
+    def __init__(self, source: Source, clock: Callable[[], float] = time.monotonic) -> None:
+        self._source = source
         self._clock = clock
         self.t = clock()
 
     def tick(self) -> list[Message]:
         """Wait a moment for the board; return what came."""
-        if self._listener.port is None:
+        if self._source.port is None:
             time.sleep(IDLE_S)
         else:
-            self._listener.port.wait(IDLE_S)
+            self._source.port.wait(IDLE_S)
         self.t = self._clock()
-        return self._listener.step(self.t)
+        return self._source.step(self.t)
 
 
 class SimulatedMat:
@@ -138,13 +127,12 @@ def _may(settings: Settings, section: str) -> None:
         )
 
 
-def _source(settings: Settings, sim: Sequence[Fault] | None, stack: ExitStack) -> Mat | SimulatedMat:
+def _source(settings: Settings, sim: Sequence[Fault] | None, stack: ExitStack) -> RealMat | SimulatedMat:
     if sim is not None:
         return SimulatedMat(stack.enter_context(SimListening(SIM_SEED, Conditions.quiet(), sim)))
-    connection = listening(board(settings))
-    assert connection is not None
-    stack.callback(connection.close)
-    return Mat(connection)
+    source = board(settings)
+    stack.callback(source.close)
+    return RealMat(source)
 
 
 def _keep(walk: Walk, folder: Path, name: str) -> None:
@@ -165,7 +153,7 @@ def _page(settings: Settings, stack: ExitStack) -> Callable[[WalkView], None]:
 
 
 def _drive(
-    walk: Walk, source: Mat | SimulatedMat, publish: Callable[[WalkView], None] | None, keep: Callable[[], None]
+    walk: Walk, source: RealMat | SimulatedMat, publish: Callable[[WalkView], None] | None, keep: Callable[[], None]
 ) -> None:
     """Walk to the end; show each view."""
     console = Console()

@@ -19,6 +19,7 @@ from pi_controller.assembly import assemble, in_language
 from pi_controller.console import help_for, run_line, typed_lines
 from pi_controller.daemon import FRAME_S, Daemon
 from pi_controller.drivers.notify import Notifier, from_environment
+from pi_controller.link.source import NoSource
 from pi_controller.show.terminal import render_text
 
 if TYPE_CHECKING:
@@ -129,12 +130,12 @@ def drive(
             if daemon.table.view is not shown and sys.stdout.isatty():
                 shown = daemon.table.view
                 print(render_text(shown, language=language, chances=bar.of(shown) if bar else None), flush=True)
-            if daemon.port is None:
+            if (port := daemon.source.port) is None:
                 stop.wait(IDLE_S)
             elif daemon.calm:
                 stop.wait(GATHER_S)
             else:
-                daemon.port.wait(IDLE_S)
+                port.wait(IDLE_S)
     finally:
         service.stopping()
 
@@ -143,6 +144,6 @@ def condition(daemon: Daemon) -> str:
     """Return in one line how the table is, for the service's status: nothing of people, and nothing of a hide."""
     if daemon.table.halted is not None:
         return "play is stopped: the journal cannot be written"
-    if daemon.connection is None:
+    if isinstance(daemon.source, NoSource):
         return "a table without a board"
-    return "the board is connected" if daemon.connection.session.up else "no board is connected; looking for it"
+    return "the board is connected" if daemon.source.up else "no board is connected; looking for it"

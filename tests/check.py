@@ -21,6 +21,8 @@ SHIPPED = {
     "pi_controller/link/wire.py",
     "pi_controller/py.typed",
     "pi_controller/web/static/style.css",
+    "pi_controller/web/templates/base.html",
+    "pi_controller/web/games/slahal.html",
     *(f"pi_controller/show/locale/{name}" for name in ("moccasin_mat.pot", "dak.po", "oj.po", "LANGUAGES.md")),
 }
 """What the wheel must carry besides the code that is imported."""

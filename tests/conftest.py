@@ -2,7 +2,8 @@
 
 import gc
 import os
-from collections.abc import Iterator
+import pwd
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,22 @@ def make_view(**changed: Any) -> View:
         "link": True,
     }
     return View(**(told | changed))
+
+
+@pytest.fixture(scope="session")
+def as_nobody() -> Callable[[Callable[[], Any]], Any]:
+    """Return what runs a function without root's right to do anything."""
+
+    def run(function: Callable[[], Any]) -> Any:
+        if os.geteuid():
+            return function()
+        os.seteuid(pwd.getpwnam("nobody").pw_uid)
+        try:
+            return function()
+        finally:
+            os.seteuid(0)
+
+    return run
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,12 @@ from pi_controller.drivers.ports import StripError
 from pi_controller.drivers.strips import MemoryStrip
 from pi_controller.errors import JournalError, PortError
 from pi_controller.games import registry
+from pi_controller.link.connection import BoardConnection
 from pi_controller.link.messages import LinkDown, LinkUp, Piezo, Touch
+from pi_controller.link.source import NoSource
+from pi_controller.mat.events import Link
 from pi_controller.mat.sensors import MatSensors
+from pi_controller.mats import Mat
 from pi_controller.pinmap import pinmap
 from pi_controller.referee.dakota import DakotaReferee
 from pi_controller.referee.facts import LinkSeen
@@ -48,6 +52,25 @@ class Cable:
         self.closed += 1
 
 
+class Board(NoSource):
+    """A source that gives what a test puts into `gives`, and is up while a test wants it to be."""
+
+    def __init__(self):
+        self.gives, self.up, self.pinging, self.closed = [], True, False, 0
+
+    def step(self, t, at_least=0):
+        given, self.gives = self.gives, []
+        return given
+
+    def close(self):
+        self.closed += 1
+
+
+def on(source, table, *others, **more):
+    """The daemon of `table` with one mat, whose readings come from `source`."""
+    return Daemon(table, [Mat(source, MatSensors())], *others, **more)
+
+
 @pytest.fixture
 def table(tmp_path):
     game = registry.game("dakota")
@@ -62,7 +85,7 @@ def links(table):
 def test_a_board_that_is_not_there_is_said_once_and_looked_for_each_second(table):
     cable = Cable()
     cable.there = False
-    daemon = Daemon(table, MatSensors(), cable.open)
+    daemon = on(BoardConnection(cable.open), table)
     for n in range(500):
         daemon.step(n * 0.01)
     assert cable.opened == 5
@@ -70,12 +93,12 @@ def test_a_board_that_is_not_there_is_said_once_and_looked_for_each_second(table
     assert table.view.phase == "toss"
     cable.there = True
     daemon.step(6.0)
-    assert daemon.port is cable
+    assert daemon.source.port is cable
 
 
 def test_a_table_without_a_board_is_played_all_the_same(table):
     buttons = MockButtons()
-    daemon = Daemon(table, MatSensors(), None, buttons)
+    daemon = on(NoSource(), table, buttons)
     buttons.press("toss_b", 1.0)
     for n in range(200):
         daemon.step(n * 0.01)
@@ -84,67 +107,63 @@ def test_a_table_without_a_board_is_played_all_the_same(table):
 
 def test_a_pulled_cable_is_closed_and_looked_for(table):
     cable = Cable()
-    daemon = Daemon(table, MatSensors(), cable.open)
+    daemon = on(BoardConnection(cable.open), table)
     daemon.step(0.0)
-    daemon._take([LinkUp(0.1, "one", "1.0.0", 1, "power", 4)])
+    table.mat_event(Link(0.1, up=True))
     cable.there = False
     daemon.step(0.2)
-    assert (daemon.port, cable.closed) == (None, 1)
+    assert (daemon.source.port, cable.closed) == (None, 1)
     assert links(table)[-1] == (False, "the board is gone: plug it in")
     cable.there = True
     daemon.step(1.5)
-    assert daemon.port is cable
+    assert daemon.source.port is cable
 
 
 def test_a_board_may_wait_a_moment_but_not_with_a_stroke_or_the_time_it_tells(table, monkeypatch):
-    daemon = Daemon(table, MatSensors(), Cable().open)
+    daemon = on(BoardConnection(Cable().open), table)
     assert daemon.calm
     daemon.step(0.0)  # says HELLO
     assert not daemon.calm
-    monkeypatch.setattr(type(daemon.connection.session), "pinging", False)
+    daemon = on(Board(), table)
     assert daemon.calm
     monkeypatch.setattr(type(table), "strike_reporting", True)
     assert not daemon.calm
 
 
-def test_a_press_waits_until_the_mat_has_told_of_its_moment(table, monkeypatch):
-    buttons = MockButtons()
-    daemon = Daemon(table, MatSensors(), Cable().open, buttons)
+def test_a_press_waits_until_the_mat_has_told_of_its_moment(table):
+    buttons, board = MockButtons(), Board()
+    daemon = on(board, table, buttons)
+    board.gives = [LinkUp(0.0, "one", "1.0.0", 1, "power", 4)]
     daemon.step(0.0)
-    monkeypatch.setattr(type(daemon.connection.session), "up", True)
-    daemon._take([LinkUp(0.0, "one", "1.0.0", 1, "power", 4)])
     scan = np.full((4, 3), 700, np.int16)
     buttons.press("toss_a", 1.0)
-    daemon._take([Touch(0.99, scan)])
+    board.gives = [Touch(0.99, scan)]
     daemon.step(1.2)
     assert table.view.phase == "toss"
-    daemon._take([Touch(1.01, scan)])
+    board.gives = [Touch(1.01, scan)]
     daemon.step(1.21)
     assert table.view.phase == "hide"
 
 
-def test_dead_touch_strips_hold_no_press_back(table, monkeypatch):
-    buttons = MockButtons()
-    daemon = Daemon(table, MatSensors(), Cable().open, buttons)
+def test_dead_touch_strips_hold_no_press_back(table):
+    buttons, board = MockButtons(), Board()
+    daemon = on(board, table, buttons)
     daemon.step(0.0)
-    monkeypatch.setattr(type(daemon.connection.session), "up", True)
     buttons.press("toss_a", 1.0)
     for n, phase in ((1, "toss"), (3, "hide")):
-        daemon._take([Piezo(1.0 + n * 0.1, n * 32, 4000.0, np.zeros((32, 4), np.int16))])
+        board.gives = [Piezo(1.0 + n * 0.1, n * 32, 4000.0, np.zeros((32, 4), np.int16))]
         daemon.step(1.0 + n * 0.1)
         assert table.view.phase == phase
 
 
-def test_a_press_is_not_lost_with_the_link(table, monkeypatch):
-    buttons = MockButtons()
-    daemon = Daemon(table, MatSensors(), Cable().open, buttons)
+def test_a_press_is_not_lost_with_the_link(table):
+    buttons, board = MockButtons(), Board()
+    daemon = on(board, table, buttons)
     daemon.step(0.0)
-    monkeypatch.setattr(type(daemon.connection.session), "up", True)
     buttons.press("toss_a", 1.0)
     daemon.step(1.2)
     assert table.view.phase == "toss"
-    monkeypatch.setattr(type(daemon.connection.session), "up", False)
-    daemon._take([LinkDown(2.0, "silent")])
+    board.up, board.gives = False, [LinkDown(2.0, "silent")]
     daemon.step(2.0)
     assert table.view.phase == "hide"
 
@@ -154,7 +173,7 @@ def test_lights_that_fail_do_not_stop_the_game(table, caplog):
         def show(self, frame):
             raise StripError("the strip is gone", "check its cable")
 
-    daemon = Daemon(table, MatSensors(), None, strip=Broken(pinmap().lights.count))
+    daemon = on(NoSource(), table, strip=Broken(pinmap().lights.count))
     daemon.step(0.0)
     daemon.step(1.0)
     assert caplog.messages == ["the light strips are off: the strip is gone"]
@@ -167,7 +186,7 @@ def test_a_scene_that_stands_still_is_sent_once(table):
         def show(self, frame):
             frames.append(tuple(frame))
 
-    daemon = Daemon(table, MatSensors(), None, strip=Counting(pinmap().lights.count))
+    daemon = on(NoSource(), table, strip=Counting(pinmap().lights.count))
     for n in range(300):
         daemon.step(n * 0.02)
     assert len(frames) == 1
@@ -176,7 +195,7 @@ def test_a_scene_that_stands_still_is_sent_once(table):
 def test_every_new_view_is_published_once(table):
     shown = []
     buttons = MockButtons()
-    daemon = Daemon(table, MatSensors(), None, buttons, publish=shown.append)
+    daemon = on(NoSource(), table, buttons, publish=shown.append)
     for n in range(100):
         daemon.step(n * 0.01)
     buttons.press("toss_a", 1.0)
@@ -187,7 +206,7 @@ def test_every_new_view_is_published_once(table):
 
 def test_a_journal_that_fails_stops_play_and_goes_on_when_it_is_well(table, monkeypatch):
     buttons = MockButtons()
-    daemon = Daemon(table, MatSensors(), None, buttons)
+    daemon = on(NoSource(), table, buttons)
     daemon.step(0.0)
 
     def full(*_):

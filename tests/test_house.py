@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -26,6 +27,19 @@ def test_modules_stay_small():
         if (lines := len(path.read_text("utf-8").splitlines())) > 400
     }
     assert not long
+
+
+def test_no_module_reads_the_pin_map_when_it_is_imported():
+    program = """
+import importlib, pkgutil, pi_controller, pi_controller.pinmap
+def pinmap():
+    raise AssertionError("read at import")
+pi_controller.pinmap.pinmap = pinmap
+for module in pkgutil.walk_packages(pi_controller.__path__, "pi_controller."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+"""
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
 
 
 def test_no_host_names_or_machine_paths():

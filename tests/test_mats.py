@@ -5,9 +5,10 @@ import pytest
 from pi_controller.errors import SettingsError
 from pi_controller.games import registry
 from pi_controller.link.messages import LinkDown, LinkUp
+from pi_controller.link.source import NoSource
 from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, SensorFault, Strike
 from pi_controller.mat.sensors import MatSensors
-from pi_controller.mats import Mats
+from pi_controller.mats import Mat, Mats
 from pi_controller.referee.dakota import DakotaReferee
 from pi_controller.referee.facts import HandPass, LinkSeen, Struck
 from pi_controller.referee.judge import JudgeAction, JudgeUndo
@@ -30,11 +31,11 @@ class Scene:
         game = registry.game("dakota")
         self.journal = Journal(folder / "j.sqlite")
         self.table = Table(self.journal, game, {"A": "A", "B": "B"}, DakotaReferee(game, None, bytes), seats=seats)
-        self.feels = [Told() for _ in range(mats)]
-        self.mats = Mats(self.table, self.feels)
+        self.each = [Mat(NoSource(), Told()) for _ in range(mats)]
+        self.mats = Mats(self.table, self.each)
         self.t = 0.0
-        for mat in range(mats):
-            self.mats.feed([LinkUp(self.now(), f"board {mat}", "1", 1, "power", 4)], mat)
+        for n, mat in enumerate(self.each):
+            self.mats.feed([LinkUp(self.now(), f"board {n}", "1", 1, "power", 4)], mat)
 
     def now(self):
         self.t += 1.0
@@ -44,7 +45,7 @@ class Scene:
         self.table.judge(JudgeAction(self.now(), action))
 
     def happens(self, event, mat=0):
-        self.mats.feed([(event,)], mat)
+        self.mats.feed([(event,)], self.each[mat])
 
     def hide(self, place, order=(1, 2, 3, 4), mat=0):
         """All as the mat itself numbers its pads."""
@@ -104,7 +105,7 @@ def test_what_the_referee_remembers_turns_with_an_undo(scene):
 
 @turning
 def test_dead_sensors_are_told_anew_when_the_roles_change(scene):
-    scene.feels[0].told = (SensorFault("disc", 1, "silent"),)
+    scene.each[0].sensors.told = (SensorFault("disc", 1, "silent"),)
     scene.judge(do="toss", winner="B")
     scene.mats.look_round(scene.now())
     assert scene.table.view.faults == (SensorFault("disc", 4, "silent"),)
@@ -118,7 +119,7 @@ def test_only_the_mat_before_the_hiders_is_felt(scene):
     scene.happens(HandOut(scene.now(), 2), mat=0)
     ready(scene)
     assert [each.pad for each in scene.facts(HandPass)] == [1, 2, 3, 4]
-    assert [mat_sensors.armed for mat_sensors in scene.feels] == [False, True]
+    assert [mat.sensors.armed for mat in scene.each] == [False, True]
     scene.happens(Strike(scene.now(), (2,)), mat=0)
     assert not scene.facts(Struck)
     scene.happens(Strike(scene.now(), (2,)), mat=1)
@@ -144,7 +145,7 @@ def test_the_bead_is_shown_on_the_mat_it_was_hidden_on(scene):
 @each
 def test_each_mats_link_is_told_when_it_is_played_on(scene):
     scene.judge(do="toss", winner="A")
-    scene.mats.feed([LinkDown(scene.now(), "no board was found")], 1)
+    scene.mats.feed([LinkDown(scene.now(), "no board was found")], scene.each[1])
     assert scene.table.view.link
     scene.hide(place=2)
     ready(scene)

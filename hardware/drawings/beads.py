@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 WOOD_KG_M3 = 700.0
+BR_TESLA = 1.3
+"""Remanence of N42, memory."""
+TOY_KG2_MM2 = 50.0
+"""Flux index that a toy's loose magnet must stay below (EN 71-1), kilogauss squared times square millimetres."""
+LEAST_BALL_MM = 18.0
+"""A ball smaller than this has less than 6 mm of wood over a D6x6: it splits, and the dowel holds too little."""
 G = 9.81
 
 
@@ -33,6 +39,13 @@ def weight(diameter_mm: float) -> float:
 def field(moment: float, away_mm: float) -> float:
     """Return the field (microtesla) of a magnet (A m^2) on its axis."""
     return 2 * UT_MM3_PER_AM2 * moment / away_mm**3
+
+
+def flux_index(diameter_mm: float, length_mm: float) -> float:
+    """Return a magnet's flux index: the field (kG) in the middle of its pole, squared, times the pole's area (mm²)."""
+    radius = diameter_mm / 2
+    kilogauss = 10 * BR_TESLA / 2 * length_mm / (length_mm**2 + radius**2) ** 0.5
+    return kilogauss**2 * pi * radius**2
 
 
 def _ball(page: Page, x: float, y: float, diameter: float, magnet: float, said: str) -> None:
@@ -99,7 +112,7 @@ def bead() -> str:
         154,
         """
             Balls of 12 mm cling to each other and roll together: four balls (ojibwe) want 25 mm.
-            One bead alone may be smaller or flat.
+            One bead alone may be flat, or smaller: a D6 x 6 magnet wants a ball of 18 mm or more.
 
             A ball makes a bump under a thin cloth; under a lined or folded one it may not, nor the
             flat bead. Try before you glue.

@@ -11,6 +11,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from geometry import build
+
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
@@ -49,10 +51,21 @@ def trunk_m(v: Values) -> list[float]:
     return [way(v, box, middle), *(way(v, middle, mux) for mux in muxes if mux != middle)]
 
 
-def sensor_m(v: Values) -> list[float]:
-    """Return the cable of each magnetometer to its multiplexer in wire order, m."""
-    places = pinmap().magnetometer_positions()
-    return [way(v, v.harness.muxes_mm[i // CHANNELS], (x, y)) for i, (x, y, _) in enumerate(places)]
+def sensor_m(v: Values, middle: bool = False) -> dict[int, float]:
+    """Return the cable of each magnetometer to its multiplexer, m, by its number in wire order (0 first).
+
+    The `middle` build has the first three of each pad's six, elsewhere.
+    """
+    pins = pinmap()
+    places = {i: (x, y) for i, (x, y, _) in enumerate(pins.magnetometer_positions())}
+    if middle:
+        per_pad = len(pins.magnetometers.offsets_mm)
+        places = {
+            (pad - 1) * per_pad + k: (pins.pads.centre(pad)[0] + dx, dy)
+            for pad in range(1, pins.pads.count + 1)
+            for k, (dx, dy) in enumerate(build().middle_offsets_mm)
+        }
+    return {i: way(v, v.harness.muxes_mm[i // CHANNELS], at) for i, at in places.items()}
 
 
 def electrode_m(v: Values) -> list[float]:
@@ -66,17 +79,25 @@ def lines(v: Values) -> list[Line]:
     """Return every state of the bus: no channel open, then each of the magnetometers'."""
     m, board = v.model["bus"], pinmap().board
     muxes = len(board.tca9548a_addresses)
-    trunk = sum(trunk_m(v))
+    trunk = v.harness.touch_m + sum(trunk_m(v))
     pulls = [v.bus["data_pullup_ohm"], m["touch_pullup_ohm"], *[m["mux_pullup_ohm"]] * muxes]
     siemens = sum(1.0 / ohm for ohm in pulls)
     farad = m["board_farad"] + m["touch_farad"] + muxes * m["mux_farad"]
     farad += trunk * m["cable_farad_m"] + 2 * (muxes + 1) * m["plug_farad"]
     found = [Line("no channel", 1.0 / siemens, farad, trunk)]
-    for i, metres in enumerate(sensor_m(v)):
+    for i, metres in sensor_m(v).items():
         more = m["magnetometer_farad"] + metres * m["cable_farad_m"] + 2 * m["plug_farad"]
         ohm = 1.0 / (siemens + 1.0 / m["magnetometer_pullup_ohm"])
         found.append(Line(f"magnetometer {i + 1}", ohm, farad + more, trunk + metres))
     return found
+
+
+def light_line(v: Values, *, bare: bool = False) -> Line:
+    """Return the bus of the build without magnetometers: board and MPR121; `bare` without R1 and R2."""
+    m, metres = v.model["bus"], v.harness.touch_m
+    siemens = 1.0 / m["touch_pullup_ohm"] + (0.0 if bare else 1.0 / v.bus["data_pullup_ohm"])
+    farad = m["board_farad"] + m["touch_farad"] + metres * m["cable_farad_m"] + 2 * m["plug_farad"]
+    return Line("light, bare" if bare else "light", 1.0 / siemens, farad, metres)
 
 
 def spare_m(v: Values) -> float:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import simulate
 from power import values as power_values
-from sheet import dot, down, e, line, named, note, part, port, sheet, svg, title, up
+from sheet import dot, down, e, line, named, note, part, port, sheet, svg, up
 from values import Values, values
 
 from pi_controller.pinmap import pinmap
@@ -33,8 +33,8 @@ def _input(v: Values, rest: str) -> tuple[float, float]:
     part("Resistor", (2, y), (5, y), named("R2", p, "series_ohm"))
     dot((5, y))
     up((5, y + 2.2), "3V3")
-    part("Schottky", (5, y), (5, y + 2.2), f"D1a\n{p.label('clamp')}", "bottom")
-    part("Schottky", (5, y - 2.4), (5, y), "D1b", "bottom")
+    part("Schottky", (5, y), (5, y + 2.2), f"D1\n{p.label('clamp_up')}", "bottom")
+    part("Schottky", (5, y - 2.4), (5, y), f"D2\n{p.label('clamp_down')}", "bottom")
     e.Ground().at((5, y - 2.4))
     line((5, y), (7.2, y))
     dot((7.2, y))
@@ -45,25 +45,35 @@ def _input(v: Values, rest: str) -> tuple[float, float]:
 def passive(v: Values) -> Any:
     """Draw a pad's piezo input as it is built."""
     q = v.passive
-    with sheet() as drawing:
-        title((-2.2, 4.2), "Piezo input: one for each pad")
+    with sheet("Piezo input: one for each pad", (-2.2, 4.2)) as drawing:
         x, y = _input(v, named("R3", q, "bias_low_ohm"))
         part("Resistor", (2, 0), (2, 2.2), named("R1", q, "bias_high_ohm"), "top")
         up((2, 2.2), "3V3")
         part("Resistor", (x, y), (10.2, y), named("R4", q, "pole_ohm"))
         dot((10.2, y))
         down("Capacitor", (10.2, y), named("C2", q, "pole_farad"), 2.4)
-        line((10.2, y), (11.4, y))
-        port((11.4, y), f"ADC pin\nGPIO{pinmap().board.adc_pins[0]} to {pinmap().board.adc_pins[-1]}")
-        note((-2.2, -4.0), "R1 and R3 rest the pin at half the supply, 2048 of 4095. R2 and C1, R4 and C2: two poles.")
+        op = e.Opamp(leads=True).theta(0).at((11.6, y)).anchor("in2").label("U1a", loc="center")
+        line((10.2, y), (op.in2[0], op.in2[1]))
+        back, out = (op.in1[0], op.in1[1]), (op.out[0], op.out[1])
+        line(back, (back[0], back[1] + 1.2), (out[0], back[1] + 1.2), out)
+        dot(out)
+        line(out, (out[0] + 1.0, out[1]))
+        port((out[0] + 1.0, out[1]), f"ADC pin\nGPIO{pinmap().board.adc_pins[0]} to {pinmap().board.adc_pins[-1]}")
+        up((20.2, 1.2), "3V3")
+        down("Capacitor", (20.2, 1.2), named("C3", v.op_amp, "decouple_farad"), 2.2)
+        note(
+            (-2.2, -4.0),
+            "R1 and R3 rest the pad at half the supply, 2048 of 4095. R2 and C1, R4 and C2: two poles.\n"
+            f"U1: one {v.op_amp.label('chip')}, for all four pads, on the board's 3.3 V; C3 at its pins 4 and 11.\n"
+            "D1's band (cathode) to 3V3, D2's to the node.",
+        )
     return drawing
 
 
 def amplifier(v: Values) -> Any:
     """Draw a pad's piezo input with its amplifier, and the half supply that all share."""
     a, r = v.amplifier, v.reference
-    with sheet() as drawing:
-        title((-2.2, 5.0), "Piezo input with an amplifier: one for each pad, the half supply once")
+    with sheet("Piezo input with an amplifier: one for each pad, the half supply once", (-2.2, 5.0)) as drawing:
         x, y = _input(v, named("R1", a, "bleed_ohm"))
         part("Resistor", (x, y), (10, y), named("R3", a, "input_ohm"))
         dot((10, y))
@@ -103,7 +113,7 @@ def amplifier(v: Values) -> Any:
         down("Capacitor", (11.2, -5.2), named("C6", v.op_amp, "decouple_farad"), 2.2)
         note(
             (13.4, -5.2),
-            f"C6 at pins 4 and 11 of U1, C3 close to it.\nOne {v.op_amp.label('chip')} has four amplifiers.",
+            "C6 at pins 4 and 11 of U1, C3 close to it.\nOne chip has four amplifiers.",
         )
         note((13.4, -6.6), "Gain R5 / (R2 + R3), upside down:\na stroke rings, so that costs nothing.")
     return drawing
@@ -111,8 +121,7 @@ def amplifier(v: Values) -> Any:
 
 def fsr(v: Values) -> Any:
     """Draw the force sensor's divider."""
-    with sheet() as drawing:
-        title((-2.4, 4.6), "Force sensor instead of the piezo")
+    with sheet("Force sensor instead of the piezo", (-2.4, 4.6)) as drawing:
         up((0, 3.4), "3V3")
         part("ResistorVar", (0, 3.4), (0, 1), f"RF\n{v.fsr.label('sensor')}", "bottom")
         dot((0, 1))
@@ -152,10 +161,9 @@ def bus(v: Values) -> Any:
     b, found = pinmap().board, v.bus
     first, last = b.tca9548a_addresses[0], b.tca9548a_addresses[-1]
     data, clock, top = 0.5, -0.5, 3.6
-    with sheet() as drawing:
-        title((-2.2, 5.4), f"I2C bus, {b.i2c['hz'] // 1000} kHz")
+    with sheet(f"I2C bus, {b.i2c['hz'] // 1000} kHz", (-2.2, 5.4)) as drawing:
         board = _chip((0, 0), "", f"3V3 GPIO{b.i2c['sda']} GPIO{b.i2c['scl']} GND", "RP2040 board")
-        line(_pin(board, "r0"), (3.2, 1.5), (3.2, top), (21.6, top))
+        line(_pin(board, "r0"), (3.2, 1.5), (3.2, top), (24.6, top))
         line(_pin(board, "r1"), (15.4, data))
         line(_pin(board, "r2"), (15.4, clock))
         e.Ground().theta(0).at(_pin(board, "r3"))
@@ -169,20 +177,34 @@ def bus(v: Values) -> Any:
             dot((x, y))
             line((x, y), (x, _pin(touch, pin)[1]), _pin(touch, pin))
         e.Ground().theta(0).at(_pin(touch, "l3"))
-        note((13.4, -5.2), f"{pinmap().pads.count * len(pinmap().touch.strips)} touch strips")
-        mux = _chip(
-            (17.5, 0), "3V3 SDA SCL GND", "SD0 SC0 ... SC7", f"TCA9548A, one of 3\n0x{first:02X} to 0x{last:02X}"
-        )
+        lead = _pin(touch, "r1")
+        part("Resistor", lead, (lead[0] + 1.9, lead[1]), named("R3", v.touch, "electrode_ohm"))
+        port((lead[0] + 1.9, lead[1]), "touch strip")
+        note((lead[0] + 0.4, lead[1] - 0.4), "one R3 in each lead,\nat the MPR121")
+        name = f"TCA9548A, one of 3\n0x{first:02X} to 0x{last:02X}"
+        mux = _chip((20.5, -2.0), "3V3 SDA SCL GND RST A0 A1 A2", "SD0 SC0 ... SC7 - - - -", name, 8.0)
         line((15.4, data), _pin(mux, "l1"))
         line((15.4, clock), _pin(mux, "l2"))
-        line((15.1, 1.5), _pin(mux, "l0"))
-        line((15.1, 1.5), (15.1, top))
-        dot((15.1, top))
+        for x, pin in ((18.1, "l0"), (17.5, "l4")):  # fed, and never reset
+            line(_pin(mux, pin), (x, _pin(mux, pin)[1]), (x, top))
+            dot((x, top))
         e.Ground().theta(0).at(_pin(mux, "l3"))
-        sensor = _chip((24.4, 0), "VCC SDA SCL GND", "", f"QMC5883L, one of 8\n0x{b.qmc5883l_address:02X}")
-        line((21.6, top), (21.6, 1.5), _pin(sensor, "l0"))
-        line(_pin(mux, "r0"), (20.4, 1.5), (20.4, 0.5), _pin(sensor, "l1"))
-        line(_pin(mux, "r1"), (20.0, 0.5), (20.0, -0.5), _pin(sensor, "l2"))
+        for pin in ("l5", "l6", "l7"):
+            line(_pin(mux, pin), (17.5, _pin(mux, pin)[1]))
+        line((17.5, _pin(mux, "l5")[1]), (17.5, _pin(mux, "l7")[1] - 0.5))
+        for pin in ("l6", "l7"):
+            dot((17.5, _pin(mux, pin)[1]))
+        e.Ground().theta(0).at((17.5, _pin(mux, "l7")[1] - 0.5))
+        note(
+            (19.0, -6.6),
+            f"A0, A1, A2 as drawn: 0x{first:02X}. A0 to 3V3\n"
+            f"instead of GND: 0x{first + 1:02X}; A1 to 3V3: 0x{last:02X}.\n"
+            "RST is never left open.",
+        )
+        sensor = _chip((27.4, 0), "VCC SDA SCL GND", "", f"QMC5883L, one of 8\n0x{b.qmc5883l_address:02X}")
+        line((24.6, top), (24.6, 1.5), _pin(sensor, "l0"))
+        line(_pin(mux, "r0"), (23.4, 1.5), (23.4, 0.5), _pin(sensor, "l1"))
+        line(_pin(mux, "r1"), (23.0, 0.5), (23.0, -0.5), _pin(sensor, "l2"))
         e.Ground().theta(0).at(_pin(sensor, "l3"))
         note(
             (-2.2, -9.2),
@@ -195,11 +217,10 @@ def bus(v: Values) -> Any:
 def strip(v: Values) -> Any:
     """Draw the strip's supply and level shifter."""
     s, pixels, power = v.shifter, pinmap().lights.count, power_values().supply
-    with sheet() as drawing:
-        title((-1.6, 3.4), "Light strip: own supply, fed at both ends, level shifter at the first pixel")
+    with sheet("Light strip: own supply, fed at both ends, level shifter at the first pixel", (-1.6, 3.4)) as drawing:
         supply = _chip((0, 0), "", "+5V - - GND", f"5 V supply, {power.amp:g} A", 3.2)
         plus, ground = _pin(supply, "r0"), _pin(supply, "r3")
-        part("Fuse", plus, (5.4, plus[1]), f"F1\n{power.fuse_amp:g} A")
+        part("Fuse", plus, (5.4, plus[1]), f"F1\n{power.fuse_amp:g} A, ATO")
         line((5.4, plus[1]), (23.4, plus[1]))
         line(ground, (24.2, ground[1]))
         chip = _chip((11.0, -5.6), "1A 1OE - VCC", "1Y - - GND", f"U1 {s.label('chip')}", 3.2)
@@ -216,6 +237,9 @@ def strip(v: Values) -> Any:
             f"Pi GPIO{pinmap().pi.strip_pin}, or board\nGPIO{pinmap().board.strip_pin}",
             "left",
         )
+        at_input = (7.6, _pin(chip, "l0")[1])
+        dot(at_input)
+        down("Resistor", at_input, named("R2", s, "pulldown_ohm"), 1.6, "top")
         low = _pin(chip, "l1")
         line(low, (low[0] - 0.6, low[1]), (low[0] - 0.6, low[1] - 0.6))
         e.Ground().theta(0).at((low[0] - 0.6, low[1] - 0.6))
@@ -232,7 +256,7 @@ def strip(v: Values) -> Any:
         port((3.4, -2.9), "GND of the Pi or board", "left")
         note(
             (-1.6, -8.2),
-            "U1: inputs 2A, 3A, 4A to GND, 2OE, 3OE, 4OE to 5 V.\n"
+            "U1: inputs 2A, 3A, 4A to GND, 2OE, 3OE, 4OE to 5 V. R2 keeps the strip quiet while the board starts.\n"
             "The Pi has its own supply; only GND and the data wire join the two.",
         )
     return drawing
@@ -241,8 +265,7 @@ def strip(v: Values) -> Any:
 def button(v: Values) -> Any:
     """Draw a button."""
     b = v.button
-    with sheet() as drawing:
-        title((-1.4, 2.4), "Button: one for each, on the Pi")
+    with sheet("Button: one for each, on the Pi", (-1.4, 2.4)) as drawing:
         e.Button().at((0, 0)).to((0, -2.2)).label("S1", loc="top")
         e.Ground().at((0, -2.2))
         line((0, 0), (1.2, 0))

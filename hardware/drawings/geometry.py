@@ -5,6 +5,7 @@ x to the right as the hider sees it, y away from the hider, z up from the top of
 
 from __future__ import annotations
 
+import math
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -31,8 +32,11 @@ class Build(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     channel_mm: float
     service_mm: float
     strip_gap_mm: float
-    foam_hole_mm: float
+    foam_block_mm: float
+    foam_blocks_mm: tuple[tuple[float, float], ...]
     disc_mm: float
+    disc_at_mm: tuple[float, float]
+    middle_offsets_mm: tuple[tuple[float, float], ...]
     module_mm: tuple[float, float]
 
     @property
@@ -142,6 +146,42 @@ def dividers() -> list[Box]:
     ]
 
 
+def beside_channels(x: float, wide: float) -> float:
+    """Return where a piece stands, x from its pad's centre: at `x`, or to the right of a channel that is there."""
+    for way in columns():
+        clear = (wide + build().channel_mm) / 2
+        if abs(x - way) < clear:
+            return way + clear + build().clear_mm
+    return x
+
+
+def blocks() -> list[Box]:
+    """Return the blocks of foam under a plate, from its centre: where the pin map has them, or beside a channel."""
+    side = build().foam_block_mm
+    spots = [(beside_channels(x, side) if y < 0 else -beside_channels(-x, side), y) for x, y in build().foam_blocks_mm]
+    return [around(x, y, side, side) for x, y in spots]
+
+
+def posts() -> list[Box]:
+    """Return the posts that bear the lid's free edge: one at each pad's middle, or beside the channel that is there."""
+    inner, built = well(), build()
+    wide = built.channel_mm
+    middles = [pinmap().pads.centre(pad)[0] + beside_channels(0.0, wide) for pad in pads()]
+    return [Box(x - wide / 2, inner.near - built.rim_mm, x + wide / 2, inner.near) for x in middles]
+
+
+def tape_m(wide_mm: float, beyond_mm: float = 0.0) -> float:
+    """Return the tape of a width that covers all touch strips and `beyond_mm` around each, m."""
+    return (
+        sum(
+            math.ceil((strip.size[1] + 2 * beyond_mm) / wide_mm) * (strip.size[0] + 2 * beyond_mm)
+            for pad in pads()
+            for strip in strips(pad)
+        )
+        / 1000.0
+    )
+
+
 def pieces() -> list[tuple[str, int, str, str]]:
     """Return what is to be cut: name, how many, size, and of what."""
     built, out, maps = build(), outline(), pinmap()
@@ -152,7 +192,7 @@ def pieces() -> list[tuple[str, int, str, str]]:
         ("base", 1, _size(wide, deep, built.base_mm), "plywood"),
         ("plate", maps.pads.count, _size(maps.pads.width_mm, maps.pads.depth_mm, built.plate_mm), "plywood, stiff"),
         ("lid of the tray", 1, _size(wide, built.service_mm + built.rim_mm, built.plate_mm), "plywood"),
-        ("foam", maps.pads.count, _size(maps.pads.width_mm, maps.pads.depth_mm, built.foam_mm), "camping mat, PE"),
+        ("block of foam", maps.pads.count * len(blocks()), _size(*blocks()[0].size, built.foam_mm), "camping mat, PE"),
     ]
     sizes = [(round(slat.right - slat.left, 1), slat.far - slat.near) for slat in slats()]
     names = {sizes[0]: "slat, at the ends", sizes[1]: "slat, under a pad's middle", sizes[2]: "slat, between pads"}
@@ -164,7 +204,7 @@ def pieces() -> list[tuple[str, int, str, str]]:
         ("rim, left and right", 2, _size(built.rim_mm, well().far - well().near, high), "wood"),
         ("tray's wall, hiders' edge", 1, _size(wide, built.rim_mm, wall), "wood"),
         ("tray's wall, left and right", 2, _size(built.rim_mm, built.service_mm, wall), "wood"),
-        ("post under the lid", maps.pads.count, _size(built.channel_mm, built.rim_mm, wall), "wood"),
+        ("post under the lid", len(posts()), _size(*posts()[0].size, wall), "wood"),
         ("cover", 1, _size(wide, deep, built.cover_mm), "felt, and as much more as is tucked under"),
     ]
     return found

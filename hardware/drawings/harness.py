@@ -1,30 +1,42 @@
 """`python hardware/drawings/harness.py`: every cable of three builds, from the pin map, for WireViz.
 
-Writes `hardware/drawings/harness-*.yml` (which `wireviz` reads as they are), and where Graphviz is installed their SVG
-and the list of cables and plugs, `harness-*.bom.tsv`. `table` is the whole table in three sheets, `light` a Zero 2 W
-and the board without magnetometers, `paper` a laptop.
+Writes `hardware/drawings/harness-*.yml` (which `wireviz` reads as they are), the list of cables and plugs,
+`harness-*.bom.tsv`, and where Graphviz is installed their SVG. `table` is the whole table in three sheets, `light` a
+Zero 2 W and the board without magnetometers, `paper` a laptop.
 """
 
 from __future__ import annotations
 
 import copy
+import re
 import shutil
 import sys
+from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import escape
 
 import bus
+import places
 import power
 import yaml
 from pins import header_pin
-from values import values
+from values import RIGHTS, values
 
 from pi_controller.pinmap import pinmap
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    Ends = tuple[Mapping[str, float], Mapping[str, float]]
+
 HERE = Path(__file__).parent
-BUTTON_M, STRIP_M = 1.5, 0.5
-FIELD = ("3V3", "GND", "SDA", "SCL")
-FIELD_COLOURS = ["RD", "BK", "BU", "YE"]
+STRIP_M = 0.5
+FIELD = ("SDA", "3V3", "GND", "SCL")
+"""As they lie side by side in a ribbon: data and clock apart, each beside a wire that stands still."""
+FIELD_COLOURS = ["BU", "RD", "BK", "YE"]
+SOLDERED: Mapping[str, float] = {"soldered": 1}
+SOCKET_4, SOCKET_2 = {"socket 4": 1}, {"socket 2": 1}
 PAIR = ["WH", "BK"]
 GROUND = "GND"
 
@@ -33,10 +45,11 @@ class Harness:
     """One sheet: plugs and the cables between them, as WireViz wants them."""
 
     def __init__(self, title: str) -> None:
-        self._title = title
+        self.title = title
         self._plugs: dict[str, dict[str, Any]] = {}
         self._cables: dict[str, dict[str, Any]] = {}
         self._joins: list[list[dict[str, Any]]] = []
+        self._ends: list[Mapping[str, float]] = []
 
     def plug(self, name: str, kind: str, pins: list[str], note: str = "") -> str:
         """Add a plug or terminal block with its pins and return its name."""
@@ -45,9 +58,9 @@ class Harness:
 
     def cable(
         self, start: str, start_pins: list[str], end: str, end_pins: list[str], metres: float, colours: list[str],
-        kind: str = "ribbon", awg: int = 28,
+        kind: str = "ribbon", awg: int = 28, *, ends: Ends = (SOLDERED, SOLDERED),
     ) -> None:  # fmt: skip
-        """Join pins of two plugs one to one by a cable of so many metres."""
+        """Join pins of two plugs one to one by a cable of so many metres; `ends` says what is crimped to it."""
         name = f"W{len(self._cables) + 1}"
         self._cables[name] = {
             "type": kind,
@@ -55,14 +68,31 @@ class Harness:
             "length": round(metres, 2),
             "colors": colours,
             "wirecount": len(colours),
+            "notes": "ends: " + ", ".join(" + ".join(_how_many(*one) for one in end.items()) for end in ends),
         }
+        self._ends += ends
         wires = list(range(1, len(colours) + 1))
         self._joins.append([{start: start_pins}, {name: wires}, {end: end_pins}])
+
+    def metres(self) -> Counter[tuple[str, int]]:
+        """Return the cable of each kind and gauge (AWG), m."""
+        found: Counter[tuple[str, int]] = Counter()
+        for cable in self._cables.values():
+            found[cable["type"], int(cable["gauge"].split()[0])] += cable["length"]
+        return found
+
+    def plugs(self) -> Counter[str]:
+        """Return how many there are of each kind of plug at the cables' ends."""
+        found: Counter[str] = Counter()
+        for end in self._ends:
+            for kind, count in end.items():
+                found[kind] += count  # type: ignore[assignment] - leads share the plug of the touch board
+        return Counter({kind: round(count) for kind, count in found.items() if kind != "soldered"})
 
     def document(self) -> dict[str, Any]:
         """Return the sheet as WireViz reads it."""
         sheet = {
-            "metadata": {"title": self._title},
+            "metadata": {"title": self.title},
             "options": {"fontname": "DejaVu Sans"},
             "connectors": self._plugs,
             "cables": self._cables,
@@ -72,11 +102,18 @@ class Harness:
 
     def text(self) -> str:
         """Return the sheet as YAML."""
-        return yaml.safe_dump(self.document(), sort_keys=False, allow_unicode=True, width=110)
+        return f"# {RIGHTS}\n" + yaml.safe_dump(self.document(), sort_keys=False, allow_unicode=True, width=110)
+
+
+def _how_many(kind: str, count: float) -> str:
+    return kind if count <= 1 else f"{count:g} x {kind}"
 
 
 def _gpio(pin: int) -> str:
     return f"GPIO{pin} (pin {header_pin(pin)})"
+
+
+BUTTON: Ends = ({"screw terminal 2": 1}, {"blade": 2})
 
 
 def _buttons(sheet: Harness, pi: str, names: list[str]) -> None:
@@ -84,21 +121,27 @@ def _buttons(sheet: Harness, pi: str, names: list[str]) -> None:
         label = name.replace("_", " ")
         button = sheet.plug(f"Button {label}", "push button, closes", ["1", "2"])
         pin = _gpio(pinmap().pi.buttons[name])
-        sheet.cable(pi, [pin, GROUND], button, ["1", "2"], BUTTON_M, PAIR, "two wires, twisted", 24)
+        sheet.cable(
+            pi, [pin, GROUND], button, ["1", "2"], places.button_m(), PAIR, "two wires, twisted", 24, ends=BUTTON
+        )
 
 
 def _strip(sheet: Harness, source: str, data: str) -> None:
     wires, rows = power.values().wires, "first pixel (row A)"
-    shifter = sheet.plug("74AHCT125", "level shifter", ["1A", "GND", "1Y", "5V"], "330 ohm behind 1Y")
-    sheet.cable(source, [data, GROUND], shifter, ["1A", "GND"], STRIP_M, ["GN", "BK"], "two wires, twisted", 24)
+    shifter = sheet.plug(
+        "74AHCT125", "level shifter", ["1A", "GND", "1Y", "5V"], "330 ohm behind 1Y, 10 kohm from 1A to GND"
+    )
+    sheet.cable(source, [data, GROUND], shifter, ["1A", "GND"], STRIP_M, ["GN", "BK"], "two wires, twisted", 24,
+                ends=(SOCKET_2, SOLDERED))  # fmt: skip
     strip = sheet.plug("Strip, start", rows, ["DIN", "GND", "5V"])
     sheet.cable(shifter, ["1Y", "GND", "5V"], strip, ["DIN", "GND", "5V"], 0.1, ["GN", "BK", "RD"], "three wires", 22)
     end = sheet.plug("Strip, end", "last pixel (short row)", ["GND", "5V"])
-    fuse = f"{power.values().supply.fuse_amp:g} A fuse in +5V"
+    fuse = f"{power.values().supply.fuse_amp:g} A ATO blade fuse in +5V"
     supply = sheet.plug("5 V supply", "terminal block", ["GND", "+5V"], f"{fuse}, 1000 µF after it")
     for name, wire in (("feed", strip), ("far_feed", end)):
         one = wires[name]
-        sheet.cable(supply, ["GND", "+5V"], wire, ["GND", "5V"], one.metres, ["BK", "RD"], "two wires", one.awg)
+        sheet.cable(supply, ["GND", "+5V"], wire, ["GND", "5V"], one.metres, ["BK", "RD"], "two wires", one.awg,
+                    ends=({"screw terminal 2": 1}, SOLDERED))  # fmt: skip
 
 
 def table_pi() -> Harness:
@@ -112,40 +155,45 @@ def table_pi() -> Harness:
     return sheet
 
 
-def _board(sheet: Harness, note: str, *more: str) -> tuple[str, list[str]]:
-    """Add the board with piezos and touch strips; return it and its pins of the bus. `more` pins it has are given."""
+def _board(sheet: Harness, note: str, *more: str) -> tuple[str, str]:
+    """Add the board with piezos and touch strips; return it and its perfboard. `more` pins it has are given."""
     v, pins = values(), pinmap()
     adc = [f"GPIO{pin}" for pin in pins.board.adc_pins]
-    i2c = ["3V3", GROUND, f"GPIO{pins.board.i2c['sda']}", f"GPIO{pins.board.i2c['scl']}"]
+    i2c = [f"GPIO{pins.board.i2c['sda']}", "3V3", GROUND, f"GPIO{pins.board.i2c['scl']}"]
     board = sheet.plug("Board", "RP2040", [*adc, *i2c, *more], note)
     inputs = [f"in {pad}" for pad in range(1, pins.pads.count + 1)]
-    front = sheet.plug("Piezo inputs", "perfboard, circuit-piezo", [*inputs, *adc, "3V3", GROUND])
-    sheet.cable(
-        board, [*adc, "3V3", GROUND], front, [*adc, "3V3", GROUND], 0.1, ["BN", "RD", "OG", "YE", "PK", "BK"], "wires"
-    )
+    front = sheet.plug("Piezo inputs", "perfboard", [*inputs, *adc, *FIELD], "perfboard.svg; the bus is joined here")
+    six = [*adc[:2], "3V3", GROUND, *adc[2:]]
+    socket = {"socket 6": 1}
+    sheet.cable(board, six, front, six, 0.1, ["BN", "OG", "RD", "BK", "YE", "PK"], "wires", ends=(socket, socket))
     for pad, name in enumerate(inputs, 1):
         disc = sheet.plug(f"Piezo {pad}", "27 mm disc", ["hot", "brass"])
         metres = bus.way(v, v.harness.box_mm, pins.pads.centre(pad))
-        sheet.cable(front, [name, GROUND], disc, ["hot", "brass"], metres, PAIR, "screened", 28)
-    touch = sheet.plug("MPR121", "touch", [*FIELD, *(f"ELE{i}" for i in range(12))])
-    sheet.cable(board, i2c, touch, list(FIELD), 0.1, FIELD_COLOURS)
+        sheet.cable(
+            front, [name, GROUND], disc, ["hot", "brass"], metres, PAIR, "screened", 28, ends=(SOCKET_2, SOLDERED)
+        )
+    touch = sheet.plug("MPR121", "touch", [*FIELD, *(f"ELE{i}" for i in range(12))], "1 kohm in each lead")
+    half = v.harness.touch_m / 2
+    sheet.cable(board, i2c, front, list(FIELD), half, FIELD_COLOURS, ends=(SOCKET_4, SOLDERED))
+    sheet.cable(front, list(FIELD), touch, list(FIELD), half, FIELD_COLOURS, ends=(SOLDERED, SOCKET_4))
     strips = pins.touch.strips
     for i, metres in enumerate(bus.electrode_m(v)):
         name = f"Pad {i // len(strips) + 1} {strips[i % len(strips)]}"
         strip = sheet.plug(name, "copper strip", ["1"])
-        sheet.cable(touch, [f"ELE{i}"], strip, ["1"], metres, ["GY"], "one wire, away from the others", 28)
-    return board, i2c
+        sheet.cable(touch, [f"ELE{i}"], strip, ["1"], metres, ["GY"], "one wire, away from the others", 28,
+                    ends=({"socket 12": 1 / 12}, SOLDERED))  # fmt: skip
+    return board, front
 
 
 def table_mat() -> Harness:
     """Return the sheet of the mat board: piezos, touch strips, trunk of the bus."""
     sheet = Harness("Table: mat board")
-    board, i2c = _board(sheet, "USB cable to the Pi")
+    _, front = _board(sheet, "USB cable to the Pi")
     middle, *others = _muxes(sheet)
     first, *rest = bus.trunk_m(values())
-    sheet.cable(board, i2c, middle, list(FIELD), first, FIELD_COLOURS)
+    sheet.cable(front, list(FIELD), middle, list(FIELD), first, FIELD_COLOURS, ends=(SOCKET_4, SOCKET_4))
     for mux, metres in zip(others, rest, strict=True):
-        sheet.cable(middle, list(FIELD), mux, list(FIELD), metres, FIELD_COLOURS)
+        sheet.cable(middle, list(FIELD), mux, list(FIELD), metres, FIELD_COLOURS, ends=(SOCKET_4, SOCKET_4))
     return sheet
 
 
@@ -156,13 +204,13 @@ def _muxes(sheet: Harness) -> list[str]:
     return [sheet.plug(f"TCA9548A {i + 1}", f"multiplexer 0x{addresses[i]:02X}", list(FIELD)) for i in order]
 
 
-def table_field() -> Harness:
-    """Return the sheet of the magnetometers: each behind its own channel."""
+def table_field(middle: bool = False) -> Harness:
+    """Return the sheet of the magnetometers: each behind its own channel; `middle`: of the build with twelve."""
     sheet, pins, v = Harness("Table: magnetometers"), pinmap(), values()
-    metres = bus.sensor_m(v)
+    metres = bus.sensor_m(v, middle)
     per_pad = len(pins.magnetometers.offsets_mm)
     for m, address in enumerate(pins.board.tca9548a_addresses):
-        mine = list(range(m * bus.CHANNELS, min((m + 1) * bus.CHANNELS, len(metres))))
+        mine = [i for i in metres if i // bus.CHANNELS == m]
         labels = ["3V3", GROUND, *(f"{line}{i % bus.CHANNELS}" for i in mine for line in ("SD", "SC"))]
         mux = sheet.plug(f"TCA9548A {m + 1}", f"multiplexer 0x{address:02X}", labels)
         for i in mine:
@@ -171,8 +219,9 @@ def table_field() -> Harness:
                 f"M{i + 1}", f"QMC5883L, pad {i // per_pad + 1}, {i % per_pad + 1} of {per_pad}", list(FIELD)
             )
             sheet.cable(
-                mux, ["3V3", GROUND, f"SD{channel}", f"SC{channel}"], sensor, list(FIELD), metres[i], FIELD_COLOURS
-            )
+                mux, [f"SD{channel}", "3V3", GROUND, f"SC{channel}"], sensor, list(FIELD), metres[i], FIELD_COLOURS,
+                ends=({"socket 2": 2}, SOCKET_4),
+            )  # fmt: skip
     return sheet
 
 
@@ -194,7 +243,8 @@ def paper() -> Harness:
     sheet = Harness("Paper: a laptop")
     laptop = sheet.plug("Laptop", "HDMI", ["HDMI"])
     screen = sheet.plug("Screen", "HDMI", ["HDMI"], "for those who watch; may be left out")
-    sheet.cable(laptop, ["HDMI"], screen, ["HDMI"], 3.0, ["BK"], "HDMI cable", 28)
+    sheet.cable(laptop, ["HDMI"], screen, ["HDMI"], 3.0, ["BK"], "HDMI cable", 28,
+                ends=({"HDMI plug": 1}, {"HDMI plug": 1}))  # fmt: skip
     return sheet
 
 
@@ -205,6 +255,16 @@ SHEETS = {
     "light": light,
     "paper": paper,
 }
+
+
+def metres(sheets: Iterable[Harness]) -> Counter[tuple[str, int]]:
+    """Return the cable of each kind and gauge (AWG) in several sheets, m."""
+    return sum((sheet.metres() for sheet in sheets), Counter())
+
+
+def plugs(sheets: Iterable[Harness]) -> Counter[str]:
+    """Return how many there are of each kind of plug in several sheets."""
+    return sum((sheet.plugs() for sheet in sheets), Counter())
 
 
 def bom(sheet: Harness) -> str:
@@ -220,7 +280,10 @@ def picture(sheet: Harness) -> str:
     """Return the sheet drawn, as SVG; it looks a little different with each version of Graphviz."""
     from wireviz.wireviz import parse  # noqa: PLC0415
 
-    return parse(sheet.document(), return_types="svg")
+    text = re.sub(r"<!--.*?-->\n?", "", parse(sheet.document(), return_types="svg"), flags=re.DOTALL)
+    end = text.index(">", text.index("<svg")) + 1
+    about = f"\n<title>{escape(sheet.title)}</title>\n<desc>{escape(RIGHTS)}</desc>"
+    return text[:end] + about + text[end:]
 
 
 def main() -> int:

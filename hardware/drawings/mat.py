@@ -3,7 +3,7 @@
 python hardware/drawings/mat.py [FOLDER]      (default: `hardware/drawings`, the pages one folder up)
 
 This module itself draws the whole mat from above; `places.py` where it lies, `pads.py` one pad, `tiles.py` the pages
-to print, `beads.py` the bead, `pins.py` the pages of tables.
+to print, `beads.py` the bead, `perfboard.py` the piezo inputs, `pins.py` the pages of tables.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import beads
 import pads
+import perfboard
 import pins
 import places
 import tiles
@@ -27,13 +28,14 @@ from geometry import (
     dividers,
     outline,
     plate,
+    posts,
     service,
     slats,
     strips,
     well,
 )
 from geometry import pads as pad_numbers
-from page import BLUE, COPPER, GREEN, GREY, PALE, RED, SLAT, THICK, THIN, WOOD, Page, View
+from page import BLACK, BLUE, COPPER, GREEN, GREY, PALE, RED, SLAT, THICK, THIN, WOOD, Page, View
 from values import values
 
 from pi_controller.pinmap import pinmap
@@ -41,7 +43,7 @@ from pi_controller.pinmap import pinmap
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-BOARD_BOX = (150.0, 44.0)
+BOARD_BOX = (200.0, 46.0)
 MUX = (31.0, 21.0)
 
 
@@ -101,8 +103,8 @@ def above() -> str:
             half = build().channel_mm / 2
             for side in (-half, half):
                 view.line(cx + x + side, well().near, cx + x + side, outline().far, colour=GREY, width=THIN, dash="1 1")
-        view.disc(cx, cy, build().disc_mm, fill="#fff3b0")
-        view.text(cx, cy + 24, f"pad {pad}", anchor="middle", bold=True, size=4.5)
+        view.disc(cx + build().disc_at_mm[0], cy + build().disc_at_mm[1], build().disc_mm, fill="#fff3b0")
+        view.text(cx, cy - 32, f"pad {pad}", anchor="middle", bold=True, size=4.5)
     cable_ways(view)
     per_pad = len(maps.magnetometers.offsets_mm)
     for index, (x, y, _) in enumerate(maps.magnetometer_positions()):
@@ -111,6 +113,8 @@ def above() -> str:
         view.text(
             x + (-15 if left else 15), y - 7, str(index + 1), anchor="end" if left else "start", colour=BLUE, size=3.4
         )
+    for post in posts():
+        view.box(post, fill=SLAT, line=BLACK)
     harness_boxes(view)
     _labels(page, view)
     _measures(view, per_pad)
@@ -140,8 +144,8 @@ def _labels(page: Page, view: View) -> None:
             where circuits.toml has them; broken lines: the ways of their cables (harness and plugs:
             circuits.md)
 
-            brown: touch strips on the plates.  yellow: discs under the plates' middles.  dark:
-            slats; pale: rim and dividers
+            brown: touch strips on the plates.  yellow: discs under the plates.  dark: slats,
+            and the four posts under the lid's free edge; pale: rim and dividers
             """,
     )
 
@@ -160,8 +164,8 @@ def _measures(view: View, per_pad: int) -> None:
     rows = sorted({y for _, y in spots})
     for low, high in pairwise(rows):
         view.measure(out.right, high, out.right, low, off=9, size=3.4)
-    view.measure(last + columns()[0], out.far, last, out.far, off=-7, size=3.2)
-    view.measure(last, out.far, last + columns()[1], out.far, off=-7, size=3.2)
+    for left, right in pairwise(sorted({0.0, *columns()})):
+        view.measure(last + left, out.far, last + right, out.far, off=-7, size=3.2)
     service_at = service()
     view.measure(out.left, service_at.far, out.left, service_at.near, off=-4)
 
@@ -173,6 +177,7 @@ def drawings() -> Iterator[tuple[str, str]]:
     yield from pads.drawings()
     yield from tiles.drawings()
     yield from beads.drawings()
+    yield from perfboard.drawings()
 
 
 def main() -> None:

@@ -1,6 +1,7 @@
 """Netlists for ngspice, made from the values of the circuits: what is drawn is what is simulated.
 
-Every netlist ends where the converter reads, at node `adc`. Nodes: `disc` the piezo's hot end, `node` the clamped one.
+Every netlist ends where the converter reads, at node `adc`. Nodes: `disc` the piezo's hot end, `node` the clamped one,
+`plus` the input of the passive build's follower.
 """
 
 from __future__ import annotations
@@ -48,14 +49,17 @@ def piezo(v: Values, kind: Input, source: str = "", leaky: bool = False) -> list
     if kind == "amplifier":
         return lines + amplifier(v, leaky)
     q = v.passive
+    offset = v.model["op_amp"]["offset_volt"] if leaky else 0.0
     if leaky:
-        lines += [f"Ipin adc 0 {adc['leak_amp']:g}"]
+        lines += [f"Ipin adc 0 {adc['leak_amp']:g}", f"Rpin adc 0 {adc['input_ohm']:g}"]
     return [
         *lines,
         f"Rhigh vdd disc {q['bias_high_ohm']:g}",
         f"Rlow disc 0 {q['bias_low_ohm']:g}",
-        f"Rpole node adc {q['pole_ohm']:g}",
-        f"Cpole adc 0 {q['pole_farad']:g}",
+        f"Rpole node plus {q['pole_ohm']:g}",
+        f"Cpole plus 0 {q['pole_farad']:g}",
+        f"Voff shifted plus {-offset:g}",
+        *op_amp(v, "f", "shifted", "adc", "adc"),
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import cos, pi, sin
 from typing import TYPE_CHECKING
 
-from geometry import Box, build, columns, strips
+from geometry import Box, blocks, build, columns, strips
 from page import BLACK, BLUE, FOAM, GREEN, GREY, RED, SLAT, THICK, THIN, WOOD, Page, View
 
 from pi_controller.pinmap import pinmap
@@ -48,16 +48,16 @@ def section() -> str:
     _layer(view, column + half_way, RIGHT, *at["slat"], SLAT)
     divider_right = -half_pad - clear
     _layer(view, LEFT, divider_right, at["plate"][0], at["foam"][1], WOOD)
-    hole = built.foam_hole_mm / 2
-    _layer(view, -half_pad, -hole, *at["foam"], FOAM)
-    _layer(view, hole, RIGHT, *at["foam"], FOAM)
+    _layer(view, -half_pad, RIGHT, *at["foam"], "#ffffff")
+    for block in (one for one in blocks() if one.near <= 0 <= one.far and one.left < RIGHT):
+        _layer(view, block.left, block.right, *at["foam"], FOAM)
     _layer(view, -half_pad, RIGHT, *at["plate"], "#f3e6c8")
     _layer(view, LEFT, RIGHT, *at["cover"], "#b9c9b0")
     strip = strips(1)[1]
     inset = (pinmap().pads.width_mm - (strip.right - strip.left)) / 2
     view.line(-half_pad + inset, at["plate"][0], RIGHT, at["plate"][0], colour="#b4641a", width=0.9)
-    disc = built.disc_mm / 2
-    _layer(view, -disc, disc, at["plate"][1], at["plate"][1] - 0.5, "#d8b200")
+    disc, middle = built.disc_mm / 2, built.disc_at_mm[0]
+    _layer(view, middle - disc, min(middle + disc, RIGHT), at["plate"][1], at["plate"][1] - 0.5, "#d8b200")
     _module(view, column)
     _bead_and_cloth(page, view, column)
     view.measure(column + 22, 0, column + 22, -depth, said=f"{depth:g}")
@@ -76,8 +76,9 @@ def section() -> str:
         14,
         143,
         """
-            Instead of the disc: an FSR 406 on the middle slat, under a rubber block half a
-            millimetre higher than the foam.
+            The disc's middle is beside this cut, the blocks of foam shown are those nearest to it.
+            Instead of the disc: an FSR 406 on the middle slat, in the plate's very middle, under a rubber
+            block half a millimetre higher than the foam.
             """,
     )
     return page.svg()
@@ -110,19 +111,25 @@ def _names(page: Page, view: View, at: dict[str, tuple[float, float]]) -> None:
     labels = (
         (4.3, 25.0, "moccasin: loose cloth, lined or folded"),
         (middle["cover"], RIGHT - 4, f"cover, felt {build().cover_mm:g}"),
-        (at["plate"][0], RIGHT - 7, "touch strips, copper tape"),
+        (at["plate"][0], RIGHT - 7, "touch strips, copper under clear tape"),
         (middle["plate"], RIGHT - 10, f"plate, plywood {build().plate_mm:g}, floats"),
-        (middle["foam"], RIGHT - 6, f"foam, {build().foam_mm:g}, closed cells"),
         (middle["slat"], RIGHT - 8, f"slat, {build().slat_mm:g}"),
         (middle["base"], RIGHT - 6, f"base, {build().base_mm:g}"),
     )
     for n, (z, x, said) in enumerate(labels):
         px, py = view.at(x, z)
-        page.pointer(right, 62 + n * 8.6, px, py, said)
+        page.pointer(right, 62 + n * 9.4, px, py, said)
     page.pointer(100, 40, *view.at(columns()[0] - 1, BALL_MM / 2 + 1), "bead with its magnet", anchor="end")
     page.pointer(60, 122, *view.at(columns()[0] - 5, build().base_top + 1.8), "magnetometer, chip up", anchor="end")
-    page.pointer(168, 47, *view.at(-4, at["plate"][1] - 0.3), "disc, glued", anchor="end")
+    page.pointer(168, 47, *view.at(middle_of_disc() - 4, at["plate"][1] - 0.3), "disc, glued", anchor="end")
     page.text(*view.at(-half_gap(), -11.3), "divider", anchor="middle", size=3.4)
+    left = min(blocks()).left
+    page.text(*view.at(left + 2, middle["foam"] - 1.2), f"foam, {build().foam_mm:g}", size=3.4)
+
+
+def middle_of_disc() -> float:
+    """Return where the disc's middle is, x from the pad's centre."""
+    return build().disc_at_mm[0]
 
 
 def half_gap() -> float:
@@ -137,10 +144,10 @@ def apart() -> str:
     layers = (
         ("8", "moccasin: the players' own cloth", "#c9a6c0"),
         ("7", "cover of felt over the whole mat", "#b9c9b0"),
-        ("6", "three touch strips of copper tape", "none"),
+        ("6", "three touch strips, copper under tape", "none"),
         ("5", "stiff plate, plywood", "#f3e6c8"),
-        ("4", "piezo disc, under the plate's middle", "none"),
-        ("3", "foam with a hole for the disc", FOAM),
+        ("4", "piezo disc, under the plate", "none"),
+        ("3", "eight blocks of foam on the slats", "none"),
         ("2", "slats with two channels", SLAT),
         ("1", "base with six magnetometers", WOOD),
     )
@@ -148,7 +155,7 @@ def apart() -> str:
     for n, (number, said, fill) in enumerate(layers):
         low = 62.0 + n * step
         slant = Slant(page, 16.0, low)
-        if number not in {"6", "4"}:
+        if number not in {"6", "4", "3"}:
             wide = maps.pads.width_mm + (20 if number in {"7", "2", "1"} else 0)
             slant.sheet(-wide / 2, maps.pads.depth_mm / 2, wide, maps.pads.depth_mm, fill)
         _draw_layer(slant, number)
@@ -190,9 +197,10 @@ def _draw_layer(slant: Slant, number: str) -> None:
         for strip in strips(1):
             slant.sheet(strip.left - centre, strip.far, strip.right - strip.left, strip.far - strip.near, "#eebf92")
     elif number == "4":
-        slant.spot(0, 0, built.disc_mm, "#e8c511")
+        slant.spot(*built.disc_at_mm, built.disc_mm, "#e8c511")
     elif number == "3":
-        slant.spot(0, 0, built.foam_hole_mm, "#ffffff")
+        for block in blocks():
+            slant.sheet(block.left, block.far, block.right - block.left, block.far - block.near, FOAM)
     elif number == "2":
         for x in columns():
             slant.sheet(x - built.channel_mm / 2, 150, built.channel_mm, 300, "#ffffff")
@@ -200,7 +208,7 @@ def _draw_layer(slant: Slant, number: str) -> None:
         for x, y in maps.magnetometers.offsets_mm:
             wide, deep = built.module_mm
             slant.sheet(x - wide / 2, y + deep / 2, wide, deep, "#5b8bc9")
-        ends = [slant.at(columns()[1] + 20, -60), slant.at(columns()[1] + 50, -60), slant.at(columns()[1] + 20, 40)]
+        ends = [slant.at(columns()[-1] + 20, -60), slant.at(columns()[-1] + 50, -60), slant.at(columns()[-1] + 20, 40)]
         slant.page.line(*ends[0], *ends[1], colour=GREEN)
         slant.page.text(ends[1][0] + 0.6, ends[1][1] + 1, "x", colour=GREEN, size=3.2)
         slant.page.line(*ends[0], *ends[2], colour=GREEN)

@@ -10,6 +10,8 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+from values import LICENCE, RIGHTS
+
 if TYPE_CHECKING:
     from geometry import Box
 
@@ -28,9 +30,12 @@ def number(value: float) -> str:
 
 
 class Page:
-    """A page of `width` x `height` mm, y downwards as on paper, with its title at the top left."""
+    """A page of `width` x `height` mm, y downwards as on paper, with its title at the top left.
 
-    def __init__(self, width: float, height: float, title: str = "", under: str = "") -> None:
+    `about` is the file's title where none stands on the page.
+    """
+
+    def __init__(self, width: float, height: float, title: str = "", under: str = "", about: str = "") -> None:
         self.width, self.height = width, height
         self.root = ET.Element(
             "svg",
@@ -42,11 +47,13 @@ class Page:
                 "font-family": "Helvetica, Arial, sans-serif",
             },
         )
-        ET.SubElement(self.root, "title").text = title
+        ET.SubElement(self.root, "title").text = title or about
+        ET.SubElement(self.root, "desc").text = RIGHTS
         self.into = self.root
         self.rect(0, 0, width, height, fill="#ffffff", line="none")
         if title:
             self.text(10, 14, title, size=6, bold=True)
+            self.text(width - 6, 6, LICENCE, size=3, colour=GREY, anchor="end")
         if under:
             self.text(10, 20, under, colour=GREY)
 

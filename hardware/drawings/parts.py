@@ -1,7 +1,7 @@
-"""`python hardware/drawings/parts.py`: what to buy for three builds, written to `hardware/parts.md`.
+"""`python hardware/drawings/parts.py`: what to buy for each build and what it costs, written to `hardware/parts.md`.
 
-Modules and cables are listed in `hardware/parts.toml`, small parts in `hardware/circuits.toml`; how many follows from
-`hardware/pinmap.toml`.
+Modules, cables and wood are listed in `hardware/parts.toml`, small parts in `hardware/circuits.toml`; how many follows
+from `hardware/pinmap.toml`, the geometry of the drawings and the harness.
 """
 
 from __future__ import annotations
@@ -12,35 +12,59 @@ from collections import Counter, defaultdict
 from functools import cache
 from typing import Literal
 
-import bus
+import geometry
+import harness
 import msgspec
+import power
 from values import HARDWARE, Circuit, engineering, mat_file
 from values import values as circuits
 
 from pi_controller.pinmap import pinmap
 
-Build = Literal["table", "light", "paper"]
-BUILDS: tuple[Build, ...] = ("table", "light", "paper")
+Build = Literal["two mats", "table", "middle", "light", "paper"]
+BUILDS: tuple[Build, ...] = ("two mats", "table", "middle", "light", "paper")
+BOUGHT_AS: dict[Build, str] = {
+    "two mats": "table",
+    "table": "table",
+    "middle": "table",
+    "light": "light",
+    "paper": "paper",
+}
+"""Which list of `parts.toml` a build buys by."""
 KINDS = {"ohm": ("resistor", "Ω"), "farad": ("capacitor", "F")}
+CABLES = {
+    "ribbon": ("ribbon", 28),
+    "screened": ("screened", 28),
+    "single": ("one wire, away from the others", 28),
+    "pair": ("two wires, twisted", 24),
+    "three": ("three wires", 22),
+    "feed": ("two wires", 18),
+}
+"""What `parts.toml` calls a cable of the harness."""
+COPPER_MM, CLEAR_MM, CLEAR_BEYOND_MM = 30.0, 50.0, 5.0
+"""Widths of the tapes, and how far the clear one goes beyond the copper."""
+WHOLE_PACKS = 4 / 3
+"""What is paid for the sum of the pieces."""
 HEAD = """# Parts
 
 Made by `python hardware/drawings/parts.py` from [`parts.toml`](parts.toml), [`circuits.toml`](circuits.toml) and
-[`pinmap.toml`](pinmap.toml); change those, not this page. What the pads, the frame and the bead are made of is in
-the build guide. Cables and plugs one by one: `drawings/harness-*.bom.tsv`.
+[`pinmap.toml`](pinmap.toml); change those, not this page. Sizes of the wood: [cutting.md](cutting.md). Cables and plugs
+one by one: `drawings/harness-*.yml`. Tools: the build guide.
 
-* **table**: Raspberry Pi 4 or 5, the board, all sensors. **light**: Zero 2 W, the board, no magnetometers:
-  the judge says where the bead was. **paper**: a laptop, no sensors.
-* Prices are rough and from memory, in whatever currency: A below 2, B below 10, C below 30, D below 100 a piece or
-  metre. None of this was bought or built yet.
+* **table**: Raspberry Pi 4 or 5, the board, all sensors. **two mats**: a mat before each team, one Pi. **middle**: the
+  table with three magnetometers a pad. **light**: Zero 2 W, the board, no magnetometers: the judge says where the bead
+  was. **paper**: a laptop, no sensors.
+* Prices in euros a piece or metre, **rough and from memory**. None of this was bought or built yet.
 """
 
 
-class Part(msgspec.Struct, frozen=True):
-    """A thing to buy: what it does, its price class, what serves instead, and how many of it for one of what."""
+class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A thing to buy: what it does, its price, what serves instead, and how many of it for one of what."""
 
+    group: str
     name: str
     does: str
-    price: str
+    price: float
     instead: str = ""
     spare: int = 0
     table: dict[str, float] = {}
@@ -49,15 +73,15 @@ class Part(msgspec.Struct, frozen=True):
 
     def per(self, build: Build) -> dict[str, float]:
         """Return how many for one of what."""
-        return {"table": self.table, "light": self.light, "paper": self.paper}[build]
+        return {"table": self.table, "light": self.light, "paper": self.paper}[BOUGHT_AS[build]]
 
 
 class Parts(msgspec.Struct, frozen=True):
     """The whole of `hardware/parts.toml`."""
 
-    classes: dict[str, float]
     circuits: dict[str, list[str]]
     buttons: dict[str, int]
+    small: dict[str, float]
     part: list[Part]
 
 
@@ -67,40 +91,70 @@ def values() -> Parts:
     return msgspec.convert(mat_file("parts"), Parts)
 
 
-def counted(parts: Parts, build: Build) -> dict[str, float]:
+def sheets(build: Build) -> list[harness.Harness]:
+    """Return the sheets of a build's cables, a mat's twice where there are two."""
+    if BOUGHT_AS[build] != "table":
+        return [harness.light()] if build == "light" else []
+    a_mat = [harness.table_mat(), harness.table_field(build == "middle")]
+    return [harness.table_pi(), *a_mat * mats(build)]
+
+
+def mats(build: Build) -> int:
+    """Return how many mats a build has."""
+    return 2 if build == "two mats" else 1
+
+
+@cache
+def counted(build: Build) -> dict[str, float]:
     """Return how many there are in a build of each thing that parts are counted by."""
-    pins, v = pinmap(), circuits()
-    box = v.harness.box_mm
-    return {
-        "build": 1,
+    pins, many, found = pinmap(), mats(build), sheets(build)
+    metres, plugs = harness.metres(found), harness.plugs(found)
+    magnetometers = pins.pads.count * len(geometry.build().middle_offsets_mm)
+    if build != "middle":
+        magnetometers = len(pins.magnetometer_positions())
+    wide, deep = geometry.outline().size
+    muxes = len(pins.board.tca9548a_addresses)
+    ways = {kind: int(kind.split()[1]) for kind in plugs if kind.startswith("socket")}
+    contacts = sum(plugs[kind] * count for kind, count in ways.items())
+    things: dict[str, float] = {
+        "once": 1,
+        "strip": 1,
+        "second": many - 1,
+        "button": values().buttons[BOUGHT_AS[build]],
+        "pixel": pins.lights.count,
+        "link": sum(power.links_m(power.values())),
+        "contact": contacts,
+        "blade": plugs["blade"],
+    }
+    of_a_mat = {
         "mat": 1,
         "board": 1,
-        "strip": 1,
         "pad": pins.pads.count,
-        "magnetometer": len(pins.magnetometer_positions()),
-        "mux": len(pins.board.tca9548a_addresses),
+        "magnetometer": magnetometers,
+        "mux": muxes,
         "electrode": pins.pads.count * len(pins.touch.strips),
-        "pixel": pins.lights.count,
-        "button": parts.buttons[build],
-        "bus_m": sum(bus.trunk_m(v)) + sum(bus.sensor_m(v)),
-        "piezo_m": sum(bus.way(v, box, pins.pads.centre(pad)) for pad in range(1, pins.pads.count + 1)),
+        "copper": geometry.tape_m(COPPER_MM),
+        "clear": geometry.tape_m(CLEAR_MM, CLEAR_BEYOND_MM),
+        "edge": 2 * (wide + deep) / 1000,
     }
+    things |= {name: count * many for name, count in of_a_mat.items()}
+    things |= {kind: plugs[kind] for kind in ("socket 2", "socket 4", "socket 6", "socket 12")}
+    return things | {name: metres[kind] for name, kind in CABLES.items()}
 
 
-def quantity(parts: Parts, part: Part, build: Build) -> int:
+def quantity(part: Part, build: Build) -> int:
     """Return how many of a part a build takes, spares among them, in whole pieces or metres."""
-    per, things = part.per(build), counted(parts, build)
+    per, things = part.per(build), counted(build)
     wanted = math.ceil(sum(number * things[what] for what, number in per.items()) - 1e-3)
     return wanted + part.spare if wanted else 0
 
 
 def circuits_of(parts: Parts, build: Build) -> list[tuple[str, Circuit, int]]:
     """Return the circuits of a build: name, circuit, how often."""
-    things = counted(parts, build)
     found: list[tuple[str, Circuit, int]] = []
-    for name in parts.circuits[build]:
+    for name in parts.circuits[BOUGHT_AS[build]]:
         circuit = circuits().circuit(name)
-        found.append((name, circuit, math.ceil(things[circuit.each])))
+        found.append((name, circuit, math.ceil(counted(build)[circuit.each])))
     return found
 
 
@@ -120,32 +174,56 @@ def small(parts: Parts, build: Build) -> dict[str, tuple[int, set[str]]]:
     return {said: (many[said], where[said]) for said in many}
 
 
+def small_price(parts: Parts, said: str) -> float:
+    """Return what a small part costs, euros; raises `KeyError` where `[small]` has no beginning of its name."""
+    for begins, price in parts.small.items():
+        if said.startswith(begins):
+            return price
+    raise KeyError(said)
+
+
+def costs(parts: Parts, build: Build) -> dict[str, float]:
+    """Return what each group of a build costs, euros, the small parts last."""
+    found: dict[str, float] = {}
+    for part in parts.part:
+        found[part.group] = found.get(part.group, 0.0) + part.price * quantity(part, build)
+    found["small parts"] = sum(small_price(parts, said) * n for said, (n, _) in small(parts, build).items())
+    return found
+
+
 def page(parts: Parts) -> str:
     """Return `hardware/parts.md`."""
-    rows = ["| part | what it does | price | table | light | paper | instead |"]
-    rows += ["| --- | --- | --- | ---: | ---: | ---: | --- |"]
-    for part in parts.part:
-        many = " | ".join(str(quantity(parts, part, build) or "") for build in BUILDS)
-        rows.append(f"| {part.name} | {part.does} | {part.price} | {many} | {part.instead} |")
-    smalls = {build: small(parts, build) for build in BUILDS}
+    head = [f"| part | what it does | euros | {' | '.join(BUILDS)} | instead |"]
+    head += [f"| --- | --- | ---: |{' ---: |' * len(BUILDS)} --- |"]
+    rows: list[str] = []
+    for group in dict.fromkeys(part.group for part in parts.part):
+        rows += ["", f"## {group.capitalize()}", "", *head]
+        for part in parts.part:
+            if part.group == group:
+                many = " | ".join(str(quantity(part, build) or "") for build in BUILDS)
+                price = f"{part.price:.2f}" if part.price else "yours"
+                rows.append(f"| {part.name} | {part.does} | {price} | {many} | {part.instead} |")
+    built: tuple[Build, ...] = tuple(build for build in BUILDS if parts.circuits[BOUGHT_AS[build]])
+    smalls = {build: small(parts, build) for build in built}
+    rows += ["", "## Small parts of the circuits", "", "Resistors 1 %, with leads; capacitors below 1 µF ceramic.", ""]
+    rows += [f"| part | euros | {' | '.join(built)} | in |", f"| --- | ---: |{' ---: |' * len(built)} --- |"]
+    for said in sorted({said for one in smalls.values() for said in one}, key=str.lower):
+        many = " | ".join(str(smalls[build].get(said, (0, set()))[0] or "") for build in built)
+        where = sorted(set().union(*(one[said][1] for one in smalls.values() if said in one)))
+        rows.append(f"| {said} | {small_price(parts, said):.2f} | {many} | {'; '.join(where)} |")
+    each = {build: costs(parts, build) for build in BUILDS}
+    rows += ["", "## The lot, euros", "", f"| | {' | '.join(BUILDS)} |", f"| --- |{' ---: |' * len(BUILDS)}"]
+    for group in each["table"]:
+        rows.append(f"| {group} | {' | '.join(f'{each[build][group]:.0f}' for build in BUILDS)} |")
+    rows.append(f"| **all** | {' | '.join(f'**{sum(each[build].values()):.0f}**' for build in BUILDS)} |")
+    paid = [10 * math.ceil(WHOLE_PACKS * sum(each[build].values()) / 10) for build in BUILDS]
+    rows.append(f"| **to be paid, about** | {' | '.join(f'**{euros}**' for euros in paid)} |")
     rows += [
         "",
-        "## Small parts of the circuits",
-        "",
-        "All resistors 1 %, capacitors below 1 µF ceramic; each is of class A.",
-        "",
+        """*All* is the sum of the pieces. Resistors come in tens, tape in rolls, and every shop wants its postage: *to
+be paid* is a third more. Tools, screen, laptop and cloths are taken to be there.""",
     ]
-    rows += ["| part | table | light | in |", "| --- | ---: | ---: | --- |"]
-    for said in sorted({said for one in smalls.values() for said in one}, key=str.lower):
-        many = " | ".join(str(smalls[build].get(said, (0, set()))[0] or "") for build in ("table", "light"))
-        where = sorted(set().union(*(one[said][1] for one in smalls.values() if said in one)))
-        rows.append(f"| {said} | {many} | {'; '.join(where)} |")
-    rows += ["", "## The lot", ""]
-    for build in BUILDS:
-        most = sum(parts.classes[part.price] * quantity(parts, part, build) for part in parts.part)
-        most += parts.classes["A"] * sum(n for n, _ in smalls[build].values())
-        rows.append(f"* {build}: below {most:.0f}, were every piece at the top of its class.")
-    return f"{HEAD}\n" + "\n".join(rows) + "\n"
+    return HEAD + "\n".join(rows) + "\n"
 
 
 def main() -> int:

@@ -27,8 +27,8 @@ BOARDS = (
 )
 """For the pins that the pin map has now; a test says when they change."""
 FEATHER = (
-    "The Feather has GPIO2 and 3 (SDA, SCL) where these have 4 and 5. They belong to the other of the RP2040's two bus "
-    "controllers: it needs `i2c` in the pin map, `SDA` and `SCL` in `board.py`, and `machine.I2C(1, ...)` instead of 0."
+    "The Feather has GPIO2 and 3 (SDA, SCL) where these have 4 and 5: put them into `i2c` of the pin map and into "
+    "`SDA` and `SCL` of `firmware/wiring.py`. Which of the two bus controllers has them, the firmware finds itself."
 )
 
 
@@ -44,6 +44,13 @@ def header_pin(gpio: int) -> str:
     header, pin = next(iter(PiBoardInfo.from_revision(PI_3B).find_pin(f"GPIO{gpio}")))
     assert header.name == "J8"
     return str(pin.number)
+
+
+def _address_pins(address: int) -> str:
+    """Return where A0, A1 and A2 of a TCA9548A go for an address."""
+    high = [f"A{bit}" for bit in range(3) if (address - 0x70) >> bit & 1]
+    low = [f"A{bit}" for bit in range(3) if f"A{bit}" not in high]
+    return "; ".join(f"{', '.join(some)} to {rail}" for some, rail in ((high, "3.3 V"), (low, "ground")) if some)
 
 
 def board_tables() -> Iterator[str]:
@@ -70,12 +77,14 @@ def board_tables() -> Iterator[str]:
     yield table(("board", f"GPIO{first} to {last}", bus, f"GPIO{board.strip_pin}", ""), BOARDS)
     yield FEATHER
     yield "## The bus"
-    chips: list[tuple[object, ...]] = [("MPR121", f"0x{board.mpr121_address:02X}", "ADDR to ground; 12 touch strips")]
+    chips: list[tuple[object, ...]] = [
+        ("MPR121", f"0x{board.mpr121_address:02X}", "ADDR to ground; 12 touch strips, 1 kΩ in each lead")
+    ]
     chips += [
         (
             f"TCA9548A, {n}",
             f"0x{address:02X}",
-            f"magnetometers {8 * n - 7} to {8 * n}; A0 to A2 = {(address - 0x70):03b}, A2 first",
+            f"magnetometers {8 * n - 7} to {8 * n}; {_address_pins(address)}; RST to 3.3 V",
         )
         for n, address in enumerate(board.tca9548a_addresses, 1)
     ]
@@ -83,7 +92,7 @@ def board_tables() -> Iterator[str]:
         (
             "QMC5883L, each",
             f"0x{board.qmc5883l_address:02X}",
-            "behind its own channel; the P variant answers at 0x2C and does not fit",
+            "behind its own channel; a QMC5883P answers at 0x2C. One kind a mat: the build guide, *The board*",
         )
     )
     yield table(("chip", "address", ""), chips)

@@ -9,6 +9,7 @@ from beads import field
 from geometry import Box, around, dividers, outline, plate, service, well
 from geometry import pads as pad_numbers
 from page import BLUE, GREY, PALE, RED, THICK, WOOD, Page, View
+from values import values
 
 from pi_controller.mat.bead_refine import MARKED_AM2
 from pi_controller.pinmap import pinmap
@@ -25,6 +26,30 @@ LIGHTS_AWAY_MM = 100.0
 """From the mat's end to the nearest light."""
 LIGHT_BOARD = (400.0, 346.0)
 PI_BOX = (110.0, 80.0)
+PI_AT = (AREA.right - 66.0, 0.0)
+BUTTONS = ((-760.0, -500.0, "ready"), (-620.0, -500.0, "shown"), (-760.0, 500.0, "toss A"), (-620.0, 500.0, "toss B"))
+"""Where the buttons lie, mm, when there is one mat."""
+APART = 300.0
+"""Of each of two mats' middles from the middle line."""
+LIES_M = 0.3
+"""What a cable on the floor is longer than its way, square to the area's edges."""
+
+
+def button_m() -> float:
+    """Return the cable of a button: as long as the farthest one needs, a tenth of a metre more or less."""
+    return round(max(abs(PI_AT[0] - x) + abs(PI_AT[1] - y) for x, y, _ in BUTTONS) / 1000.0 + LIES_M, 1)
+
+
+def usb_m(which: str = "one") -> float:
+    """Return the way of the USB cable from a mat's box to the Pi: of the "one" mat, or of "A" and "B" of two."""
+    box, pi = values().harness.box_mm, around(*PI_AT, *PI_BOX)
+    down = pi.left + 25.0
+    if which == "B":  # turned: its box's right is the left here
+        left, low = outline().left - 40.0, 588.0
+        y = APART - box[1]
+        return (box[0] - left + abs(low - y) + down - left + low - pi.far) / 1000.0
+    y = box[1] - (APART if which == "A" else 0.0)
+    return (down - box[0] + pi.near - y) / 1000.0
 
 
 def _mat(view: View) -> None:
@@ -71,7 +96,7 @@ def one_mat() -> str:
     out = outline()
     board_x = out.right + LIGHTS_AWAY_MM + LIGHT_BOARD[0] / 2
     _lights(view, board_x)
-    pi = around(AREA.right - 66, 0, *PI_BOX)
+    pi = around(*PI_AT, *PI_BOX)
     view.box(pi, fill="#d8e8d8")
     view.text(AREA.right - 66, -10, "Pi", anchor="middle", bold=True)
     view.line(out.right, -220, pi.left + 25, -220, pi.left + 25, pi.near, colour=RED)
@@ -82,7 +107,7 @@ def one_mat() -> str:
     )
     view.line(pi.right - 30, pi.far, pi.right - 30, AREA.far + 60, colour=GREY)
     page.text(264, view.at(0, AREA.far)[1] - 7, "5 V supplies", anchor="end", colour=GREY)
-    for x, y, said in ((-760, -500, "ready"), (-620, -500, "shown"), (-760, 500, "toss A"), (-620, 500, "toss B")):
+    for x, y, said in BUTTONS:
         view.disc(x, y, 40, fill="#ffd9d6", line=RED)
         view.text(x, y - 52, said, anchor="middle", size=3)
     page.text(148, view.at(0, -480)[1], "team A: the hiders' edge when A hides", anchor="middle", size=5, bold=True)
@@ -103,9 +128,9 @@ def one_mat() -> str:
             Lights, supplies, Pi and loudspeakers stay 100 mm or more from the mat: iron and
             currents disturb the bead's reading.
 
-            Buttons lie where a player reaches them and no hand goes under a pad. Which one is which
-            pin: pins.md.
-            """,
+            Buttons lie where a player reaches them and no hand goes under a pad, each on a cable of
+            @ m. Which one is which pin: pins.md.
+            """.replace("@", f"{button_m():g}"),
     )
     return page.svg()
 
@@ -120,7 +145,7 @@ def two_mats() -> str:
     )
     view = View(page, 148, 102, 0.1)
     view.box(AREA, fill="#fbfaf6", line=GREY)
-    deep = 300.0
+    deep = APART
     for side, team in ((-1.0, "A"), (1.0, "B")):
         mat = View(page, *view.at(0, side * deep), 0.1, turned=side > 0)
         _mat(mat)
@@ -129,7 +154,7 @@ def two_mats() -> str:
     out = outline()
     board_x = out.right + LIGHTS_AWAY_MM + LIGHT_BOARD[0] / 2
     _lights(view, board_x)
-    pi = around(AREA.right - 66, 0, *PI_BOX)
+    pi = around(*PI_AT, *PI_BOX)
     view.box(pi, fill="#d8e8d8")
     view.text(AREA.right - 66, -10, "Pi", anchor="middle", bold=True)
     view.line(out.right, -deep - 220, pi.left + 25, -deep - 220, pi.left + 25, pi.near, colour=RED)
@@ -146,10 +171,12 @@ def two_mats() -> str:
             whoever hides.
 
             A bead at the edge of one mat's pad is 350 mm from the other's magnetometers:
-            {field(MARKED_AM2, 350):.1f} µT there, less than the noise of a sample.
+            {field(MARKED_AM2, 350):.1f} µT there, about the noise of a sample.
 
             With a single mat it can also be handed over and turned: the hiders always sit at its
             marked edge then.
+
+            USB cables: A's is 2 m long, B's 3 m, and just reaches ({usb_m("B"):.2f} m).
             """,
     )
     return page.svg()

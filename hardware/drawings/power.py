@@ -199,7 +199,7 @@ def board_ma(power: Power) -> dict[str, float]:
         * board.magnetometer_ma,
         "MPR121": board.touch_ma,
         f"{muxes} TCA9548A": muxes * board.mux_ma,
-        "MCP6004, where it is built": board.amplifier_ma,
+        "MCP6004": board.amplifier_ma,
         f"power lights of {muxes + 1} modules": (muxes + 1) * board.module_light_ma,
         "I2C pull-ups, both lines low": 2
         * 1000.0

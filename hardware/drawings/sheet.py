@@ -6,9 +6,11 @@ import itertools
 import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import escape
 
 import schemdraw
 import schemdraw.elements as elm
+from values import RIGHTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,22 +23,25 @@ Point = tuple[float, float]
 
 
 @contextmanager
-def sheet() -> Iterator[Any]:
-    """Draw on a new sheet; the drawing is what the block is given."""
+def sheet(heading: str, at: Point) -> Iterator[Any]:
+    """Draw on a new sheet under its heading; the drawing is what the block is given."""
     schemdraw.use("svg")
     drawing: Any = schemdraw.Drawing(show=False, canvas="svg")
     drawing.config(fontsize=13, font="sans-serif", lw=1.6, bgcolor="white", margin=0.6, unit=2.6)
+    drawing.heading = heading
     with drawing:
+        title(at, heading)
         yield drawing
 
 
 def svg(drawing: Any) -> str:
-    """Return the drawing as SVG text, on white: a page may be dark."""
+    """Return the drawing as SVG text with its heading as title, on white: a page may be dark."""
     text = drawing.get_imagedata("svg").decode("utf-8").rstrip("\n") + "\n"
     x, y, width, height = re.search(r'viewBox="(\S+) (\S+) (\S+) (\S+)"', text).groups()  # type: ignore[union-attr]
     end = text.index(">", text.index("<svg")) + 1
+    about = f"<title>{escape(drawing.heading)}</title>\n<desc>{escape(RIGHTS)}</desc>\n"
     white = f'<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="white" />'
-    return f"{text[:end]}\n{white}{text[end:]}"
+    return f"{text[:end]}\n{about}{white}{text[end:]}"
 
 
 def named(name: str, circuit: Circuit, part: str) -> str:

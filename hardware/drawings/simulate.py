@@ -36,6 +36,8 @@ NEAR_COUNTS = 5.0
 REFERENCE_HZ = 800.0
 UNITS = {"volt": "V", "hz": "Hz", "milliamp": "mA", "db": "dB", "ohm": "Ω", "picofarad": "pF"}
 BANDS_HZ = (100, 400, 1500, 2500, 3000, 3600)
+FIRST: dict[Input, str] = {"passive": "v(plus)", "amplifier": "v(adc)"}
+"""The first pin of a chip that a blow arrives at."""
 
 
 class SimulationError(MatError, RuntimeError):
@@ -107,13 +109,13 @@ def piezo_figures(v: Values, kind: Input) -> Iterator[tuple[str, float]]:
     yield "feather_counts", counts(v, float(heard.max()))
     yield "half_peak_ms", 1e3 * (float(t[int(np.argmax(heard >= heard.max() / 2))]) - START_S)
     for name in ("blow", "slam"):
-        _, adc, clamp = _stroke(v, kind, netlists.ring(v, disc[f"{name}_volt"]), "i(Vup)")
-        yield f"{name}_low_volt", float(adc.min())
-        yield f"{name}_high_volt", float(adc.max())
+        _, adc, first, clamp = _stroke(v, kind, netlists.ring(v, disc[f"{name}_volt"]), FIRST[kind], "i(Vup)")
+        yield f"{name}_low_volt", float(min(adc.min(), first.min()))
+        yield f"{name}_high_volt", float(max(adc.max(), first.max()))
         if name == "slam":
             yield "clamp_milliamp", 1e3 * float(np.abs(clamp).max())
     swing = float(heard.max()) / disc["feather_volt"]
-    yield "whole_volt", min(rest, v.supply_volt - rest) / swing
+    yield "whole_volt", (min(rest, v.supply_volt - rest) - v.model["op_amp"]["headroom_volt"]) / swing
     t, adc = _stroke(v, kind, netlists.slap(v, disc["blow_volt"]))
     off = np.flatnonzero(np.abs(counts(v, adc - rest)) > NEAR_COUNTS)
     yield "recovery_ms", 1e3 * (float(t[off[-1]]) - START_S - disc["slap_s"])
@@ -122,6 +124,17 @@ def piezo_figures(v: Values, kind: Input) -> Iterator[tuple[str, float]]:
     yield "corner_hz", float(hz[np.flatnonzero(level > -3.0)[-1]])
     for at in BANDS_HZ:
         yield f"at_{at}_hz_db", float(np.interp(at, hz, level))
+
+
+def bare_rest_counts(v: Values, input_ohm: float | None = None) -> float:
+    """Return where a pad would rest without its follower, on a converter whose pin has `input_ohm` to ground.
+
+    By default the least that its data sheet promises.
+    """
+    q, pin = v.passive, v.model["adc"]["input_ohm"] if input_ohm is None else input_ohm
+    high, low = q["bias_high_ohm"], q["bias_low_ohm"]
+    source = 1.0 / (1.0 / high + 1.0 / low) + v.piezo["series_ohm"] + q["pole_ohm"]
+    return TOP * low / (high + low) * pin / (pin + source)
 
 
 def fsr_ohm(newton: float) -> float:
@@ -153,6 +166,8 @@ def bus_figures(v: Values) -> Iterator[tuple[str, float]]:
     yield "simulated_rise_ns", 1e9 * float(t[high] - t[low])
     yield "pullup_ohm", min(line.ohm for line in found)
     yield "capacitance_picofarad", 1e12 * max(line.farad for line in found)
+    yield "light_rise_ns", 1e9 * bus.light_line(v).rise_s
+    yield "light_bare_rise_ns", 1e9 * bus.light_line(v, bare=True).rise_s
     yield "spare_m", bus.spare_m(v)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from geometry import Box, around, build, columns, strips
+from geometry import Box, around, beside_channels, blocks, build, columns, strips
 from page import BLACK, BLUE, GREEN, GREY, RED, THICK, THIN, Page, View
 
 from pi_controller.pinmap import pinmap
@@ -76,17 +76,20 @@ def _draw(page: Page, left: float, top: float) -> None:
     for x in columns():
         for edge in (x - half, x + half):
             view.line(edge, FIELD.near, edge, FIELD.far, colour=GREEN)
-    view.text(columns()[0], plate.far + 10, "channel", anchor="middle", colour=GREEN)
-    view.text(columns()[1], plate.far + 10, "channel", anchor="middle", colour=GREEN)
-    view.text(0, plate.far + 10, "slat", anchor="middle", colour=GREEN)
+        view.text(x, plate.far + 10, "channel", anchor="middle", colour=GREEN)
+    view.text(beside_channels(0, built.channel_mm), plate.far + 10, "slat", anchor="middle", colour=GREEN)
     view.box(plate, pen=THICK)
-    view.text(0, plate.far + 2.5, "plate and foam: cut at the thick line", anchor="middle", bold=True, size=3.2)
-    view.line(0, -20, 0, 20, width=THIN)
-    view.line(-20, 0, 20, 0, width=THIN)
-    view.disc(0, 0, built.disc_mm, line=BLACK)
-    view.disc(0, 0, built.foam_hole_mm, dash="2 2")
-    view.text(0, -26, f"disc {built.disc_mm:g}, under the plate", anchor="middle", size=3.2)
-    view.text(0, -31, f"hole in the foam {built.foam_hole_mm:g} (broken line)", anchor="middle", size=3.2)
+    view.text(0, plate.far + 2.5, "plate: cut at the thick line", anchor="middle", bold=True, size=3.2)
+    view.line(0, -4, 0, 4, width=THIN)
+    view.line(-4, 0, 4, 0, width=THIN)
+    x, y = built.disc_at_mm
+    view.disc(x, y, built.disc_mm, line=BLACK)
+    view.line(x - 4, y, x + 4, y, width=THIN)
+    view.line(x, y - 4, x, y + 4, width=THIN)
+    view.text(x, y + 16, f"disc {built.disc_mm:g}, under the plate", anchor="middle", size=3.2)
+    for block in blocks():
+        view.box(block, line=GREY, dash="2 2")
+        view.text(block.left + 12, block.near + 4, "foam block", colour=GREY, size=3.2)
     for n, (x, y) in enumerate(pinmap().magnetometers.offsets_mm):
         view.box(around(x, y, *built.module_mm), line=BLUE)
         view.line(x - 4, y, x + 4, y, colour=RED, width=THIN)
@@ -99,7 +102,7 @@ def _draw(page: Page, left: float, top: float) -> None:
 
 
 def _axes(view: View) -> None:
-    x, y = 82.0, -125.0
+    x, y = 82.0, -92.0
     view.line(x, y, x + 26, y, x + 23, y + 1.5, colour=GREEN)
     view.line(x, y, x, y + 26, x + 1.5, y + 23, colour=GREEN)
     view.text(x + 27, y - 1, "x", colour=GREEN)
@@ -131,7 +134,8 @@ def _bar(page: Page, x: float, y: float) -> None:
 
 def tile(paper: Paper, number: int, count: int, part: Tile) -> str:
     """Return one page."""
-    page = Page(paper.width, paper.height)
+    name = f"pad, {paper.name}, page {number} of {count}: row {part.row + 1}, column {part.column + 1}"
+    page = Page(paper.width, paper.height, about=f"Template of a {name}")
     x, y = (paper.width - part.width) / 2, (paper.height - part.height) / 2
     page.window(x, y, part.width, part.height, part.left, part.top)
     _draw(page, 0, 0)
@@ -144,7 +148,6 @@ def tile(paper: Paper, number: int, count: int, part: Tile) -> str:
         page.rect(x, y, OVERLAP_MM, part.height, line=GREY, pen=THIN, dash="1 3")
     if part.top > 0:
         page.rect(x, y, part.width, OVERLAP_MM, line=GREY, pen=THIN, dash="1 3")
-    name = f"pad, {paper.name}, page {number} of {count}: row {part.row + 1}, column {part.column + 1}"
     page.text(x + 10, y - 4, name, bold=True)
     page.text(x + 10 + 96, y - 4, "print at 100 %", size=3.2)
     if part.left or part.top:

@@ -11,6 +11,9 @@ import msgspec
 
 HARDWARE = Path(__file__).parent.parent
 UNITS = {"ohm": "Ω", "farad": "F"}
+LICENCE = "CERN-OHL-P-2.0"
+"""Of everything in `hardware/` that is no program; its text is `hardware/LICENSE`."""
+RIGHTS = f"SPDX-License-Identifier: {LICENCE}. Copyright 2026 The Moccasin Mat developers. Text: hardware/LICENSE."
 PREFIXES = {-12: "p", -9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M"}
 
 Range = tuple[float, float]
@@ -37,11 +40,12 @@ class Circuit(msgspec.Struct, frozen=True):
 
 
 class Harness(msgspec.Struct, frozen=True):
-    """Where the boxes lie, mm, and what a cable is longer than its way."""
+    """Where the boxes lie, mm, what a cable is longer than its way, and the cable to the MPR121."""
 
     box_mm: tuple[float, float]
     muxes_mm: tuple[tuple[float, float], ...]
     slack_mm: float
+    touch_m: float
 
 
 class Values(msgspec.Struct, frozen=True):
@@ -55,6 +59,7 @@ class Values(msgspec.Struct, frozen=True):
     op_amp: Circuit
     fsr: Circuit
     bus: Circuit
+    touch: Circuit
     shifter: Circuit
     supply: Circuit
     button: Circuit

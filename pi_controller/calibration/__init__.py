@@ -1,1 +1,1 @@
-"""Measures a mat with somebody beside it, step by step, and keeps what it found as a profile that a table can use."""
+"""Guided calibration of a mat, step by step; the result is a profile that a table can use."""

@@ -1,4 +1,4 @@
-"""The fourth step: the bead is laid on each pad. Read as one, as the marked one, on the right pad, and how strong."""
+"""Step 4, bead: on each pad it must be read as one, as the marked one, on the right pad; measures its strength."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pi_controller.calibration.view import Bar
 from pi_controller.mat.bead_fit import shipped_fitter
 from pi_controller.mat.bead_refine import MARKED_AM2
 from pi_controller.mat.events import Beads
-from pi_controller.pinmap import pinmap
+from pi_controller.pads import PADS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,13 +27,13 @@ WEAK = 0.6
 
 
 class BeadStep(PadByPad):
-    """Asks for the bead on each pad. A reading that is not right may be put right until patience ends."""
+    """Asks for the bead on each pad. A reading that is not right may be corrected until a timeout."""
 
     name = "bead"
     title = "The bead on each pad"
 
     def __init__(self) -> None:
-        super().__init__(pinmap().pads.count)
+        super().__init__(PADS)
 
     def begin(self, detectors: Detectors, t: float) -> None:
         """Start, or start over."""

@@ -1,4 +1,4 @@
-"""The detectors of a mat under calibration, with the raw readings that they leave out of their events."""
+"""The detectors of a mat under calibration, with access to the raw readings behind their events."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pi_controller.link.messages import Field, Gap, Health, LinkDown, LinkUp, Me
 from pi_controller.mat.beads import BeadTracker
 from pi_controller.mat.hands import HandDetector
 from pi_controller.mat.strikes import StrikeDetector
+from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ AVERAGED = 5
 
 
 class Running:
-    """Mean and rms about it of readings of `shape`, value by value; readings that are not there are left out."""
+    """Running mean and rms deviation of readings of `shape`, value by value; missing readings are left out."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self._n = np.zeros(shape)
@@ -37,7 +38,7 @@ class Running:
         self._first: Array | None = None
 
     def add(self, readings: Array, there: NDArray[np.bool_] | None = None) -> None:
-        """Take readings in, of `shape` or with one more axis before it."""
+        """Add readings, of `shape` or with one more axis before it."""
         rows = readings.reshape(-1, *self._n.shape)
         first = self._first
         if first is None:
@@ -56,18 +57,18 @@ class Running:
 
     @property
     def rms(self) -> Array:
-        """How far readings lie off their mean, one sigma."""
+        """The standard deviation of the readings."""
         n = np.maximum(self._n, 1.0)
         return np.sqrt(np.maximum(self._squares / n - (self._sum / n) ** 2, 0.0))
 
 
 class Detectors:
-    """Feeds the detectors and keeps what the steps look at. `strikes` are the strike detector's settings."""
+    """Feeds the detectors and keeps raw readings for the steps. `strikes` are the strike detector's settings."""
 
     def __init__(self, strikes: StrikeSettings) -> None:
         maps = pinmap()
         self.settings = strikes
-        self.hands = HandDetector(maps.pads.count, len(maps.touch.strips))
+        self.hands = HandDetector(PADS, len(maps.touch.strips))
         self.beads = BeadTracker(most=2)
         self.strikes: StrikeDetector | None = None
         self.scans = deque[Field](maxlen=AVERAGED)
@@ -75,9 +76,9 @@ class Detectors:
         """The last scan of the touch strips (pads, strips)."""
         self.full_scale = 2048
         self.health: Health | None = None
-        self.strip_pads, self.strip_count = maps.pads.count, len(maps.touch.strips)
+        self.strip_count = len(maps.touch.strips)
         self._peaks = deque[tuple[float, float, "Array"]]()
-        self._middle = np.zeros(maps.pads.count)
+        self._middle = np.zeros(PADS)
 
     def feed(self, message: Message) -> list[MatEvent]:
         """Take one message; return what happened on the mat with it."""
@@ -113,7 +114,7 @@ class Detectors:
         return [*self.strikes.feed(piezo)]
 
     def peak_dbfs(self, pad: int, since: float) -> float:
-        """Return the highest that `pad` (1 first) has been since time `since`, dB under the rail."""
+        """Return the peak level of `pad` (1 first) since time `since`, dB full scale."""
         peak = max((float(peaks[pad - 1]) for _, end, peaks in self._peaks if end >= since), default=0.0)
         return 20.0 * float(np.log10(max(peak, 0.5) / self.full_scale))
 

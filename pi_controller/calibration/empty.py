@@ -1,4 +1,4 @@
-"""The first step: the empty mat, hands away. Noise of every sensor, the strips at rest, the magnetometers' baseline."""
+"""Step 1, empty mat: noise of every sensor, the strips at rest, the magnetometers' baseline."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pi_controller.calibration.detectors import Running, magnetometer_name
 from pi_controller.calibration.view import Bar, Finding
 from pi_controller.link.messages import Field, Piezo, Touch
 from pi_controller.mat.events import Beads, HandIn, Strike
+from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ NOISY_UT = 3.0
 
 
 class EmptyStep:
-    """Measures the mat at rest. Starts over as often as somebody touches it."""
+    """Measures the mat at rest. Starts over whenever somebody touches it."""
 
     name = "empty"
     title = "The empty mat"
@@ -56,8 +57,8 @@ class EmptyStep:
         maps = pinmap()
         self._calm, self._now = t, t
         self._asked = False
-        self.piezo = Running((maps.pads.count,))
-        self.touch = Running((maps.pads.count, len(maps.touch.strips)))
+        self.piezo = Running((PADS,))
+        self.touch = Running((PADS, len(maps.touch.strips)))
         self.field = Running((len(maps.magnetometer_positions()), 3))
         self._heard = [0, 0, 0]  # messages of each kind
 

@@ -1,4 +1,4 @@
-"""A profile: what a calibration found out about one mat, as a file that a table can use (`[board] profile`).
+"""The calibration profile of one mat, as a JSON file that a table can use (`[board] profile`).
 
 One JSON file `NAME.profile.json` in the folder of the settings, strictly read. It is written whole or not at all: to a
 file beside it, waited for on the disk, renamed; the profile that was there is kept as `NAME.bak`.
@@ -17,6 +17,8 @@ import numpy as np
 from pi_controller.errors import MatError
 from pi_controller.mat.bead_baseline import Baseline
 from pi_controller.mat.hands import HandSettings
+from pi_controller.mat.strike_settings import THRESHOLD_DB
+from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
@@ -77,7 +79,7 @@ class Magnets(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What was found out about the mat of board `board_id`. A part that was left out of the walk is None.
+    """Calibration of the mat of board `board_id`. A step that was left out is None.
 
     `made` is the day and time of it, `program` the version that made it.
     """
@@ -180,12 +182,12 @@ def _write(path: Path, data: bytes) -> None:
 
 def _misfit(profile: Profile) -> str:
     """Return why `profile` is not for this program's pin map, or nothing."""
-    pads, strips = pinmap().pads.count, pinmap().pads.count * len(pinmap().touch.strips)
+    pads, strips = PADS, PADS * len(pinmap().touch.strips)
     sensors = len(pinmap().magnetometer_positions())
     if profile.format != FORMAT:
         return f"it has format {profile.format}, this program reads {FORMAT}"
     if (strikes := profile.strikes) is not None:
-        if not 3.0 <= strikes.threshold_db <= 40.0:
+        if not THRESHOLD_DB[0] <= strikes.threshold_db <= THRESHOLD_DB[1]:
             return f"a threshold of {strikes.threshold_db:g} dB"
         if {len(strikes.noise), len(strikes.level_dbfs), len(strikes.margin_db)} != {pads}:
             return f"strikes of another number of pads than {pads}"

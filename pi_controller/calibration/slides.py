@@ -1,4 +1,4 @@
-"""The third step: a hand goes under each pad from the hider's side and out again. What the strips lose to it."""
+"""Step 3, hands: a hand goes under each pad from the hider's side and out; measures what the strips lose to it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pi_controller.calibration.view import Bar
 from pi_controller.link.messages import Touch
 from pi_controller.mat.events import HandIn, HandOut
 from pi_controller.mat.hands import HandSettings
+from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class SlideStep(PadByPad):
     title = "A hand under each pad"
 
     def __init__(self) -> None:
-        super().__init__(pinmap().pads.count)
+        super().__init__(PADS)
 
     def begin(self, detectors: Detectors, t: float) -> None:
         """Start, or start over."""
@@ -54,7 +55,7 @@ class SlideStep(PadByPad):
         self._elsewhere: set[int] = set()
 
     def resting(self, rest: NDArray[np.float64], noise: NDArray[np.float64]) -> None:
-        """Say what the strips read on the empty mat (pads, strips), counts, and their noise."""
+        """Set what the strips read on the empty mat (pads, strips), counts, and their noise."""
         self.rest, self.noise = rest, noise
 
     def take(self, t: float, message: Message, events: Sequence[MatEvent]) -> None:

@@ -1,4 +1,4 @@
-"""One step of the walk: what all of them share."""
+"""Base classes of a calibration step."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Step(Protocol):
 
 
 class PadByPad:
-    """A step that goes from pad to pad and gives one up where nothing comes."""
+    """A step that goes from pad to pad and gives up on one after a timeout."""
 
     def __init__(self, pads: int) -> None:
         self.pads = pads
@@ -73,7 +73,7 @@ class PadByPad:
         """When something last came."""
 
     def fail(self, what: str, todo: str) -> None:
-        """Say what is wrong with the pad it is at."""
+        """Report what is wrong with the current pad."""
         assert self.pad is not None
         self.wrong.append(Finding(what, todo))
         self.states[self.pad - 1] = "bad"
@@ -91,5 +91,5 @@ class PadByPad:
             self.states[self.pad - 1] = "now"
 
     def waited(self, t: float) -> bool:
-        """Return whether nothing has come for too long."""
+        """Return whether the timeout of the current pad is over."""
         return not self.over and t - self.moved > PATIENCE_S

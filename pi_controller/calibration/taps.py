@@ -1,4 +1,4 @@
-"""The second step: each pad is tapped five times. How strong the taps are, which pad felt them, what threshold fits."""
+"""Step 2, taps: each pad is tapped five times; measures level and margin, and fits the threshold."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pi_controller.calibration.step import PadByPad
 from pi_controller.calibration.view import Bar
 from pi_controller.mat.events import Strike
 from pi_controller.mat.strike_faults import swapped
-from pi_controller.pinmap import pinmap
+from pi_controller.pads import PADS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,7 @@ class TapStep(PadByPad):
     title = "Taps on each pad"
 
     def __init__(self) -> None:
-        super().__init__(pinmap().pads.count)
+        super().__init__(PADS)
 
     def begin(self, detectors: Detectors, t: float) -> None:
         """Start, or start over."""
@@ -94,17 +94,17 @@ class TapStep(PadByPad):
 
     @property
     def level_dbfs(self) -> list[float]:
-        """How strong the middle tap on each pad was, dB under the rail."""
+        """Level of the median tap on each pad, dB full scale."""
         return [round(median(levels), 1) if levels else 0.0 for levels in self.levels]
 
     @property
     def margin_db(self) -> list[float]:
-        """By how much the weakest tap on each pad passed, dB."""
+        """Margin of the weakest tap on each pad over the threshold, dB."""
         return [min((strike.margin_db or 0.0 for strike in felt), default=0.0) for felt in self._felt]
 
     @property
     def threshold_db(self) -> float:
-        """The threshold that suits the taps: the weakest passes with some to spare."""
+        """The threshold fitted to the taps: the weakest passes with a margin."""
         usual = self._detectors.settings.peak_db
         more = min(max(min(self.margin_db) - SPARE_DB, -LOWER_DB), RAISE_DB)
         return min(max(round(2 * (usual + more)) / 2, 3.0), 40.0)

@@ -1,4 +1,4 @@
-"""What a calibration shows: the same for the terminal and for the page."""
+"""View model of a calibration: the same for the terminal and for the page."""
 
 from __future__ import annotations
 

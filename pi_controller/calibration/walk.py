@@ -1,4 +1,4 @@
-"""The walk through a calibration: empty mat, taps, hands, bead. Messages and time in, a view of it out.
+"""Sequences the calibration steps: empty mat, taps, hands, bead. Messages and time in, a view out.
 
 It goes on by itself when a step has what it needs, so that whoever kneels at the mat needs no keyboard; it may be told
 to leave a step out or to do it again. The clock and the board are elsewhere.

@@ -1,4 +1,4 @@
-"""What the verbs' parsers share: faults as two plain lines, exit statuses in the help, the settings file."""
+"""Base parser of all verbs: errors as two plain lines, exit statuses in the help, the settings file."""
 
 from __future__ import annotations
 

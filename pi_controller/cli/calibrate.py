@@ -1,4 +1,4 @@
-"""`moccasin-mat calibrate`: a walk around the mat, in the terminal or on a page; what it finds is kept as a profile."""
+"""`moccasin-mat calibrate`: the guided calibration, in the terminal or on a page; its result is kept as a profile."""
 
 from __future__ import annotations
 

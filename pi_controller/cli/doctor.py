@@ -1,4 +1,4 @@
-"""`moccasin-mat doctor`: looks at everything for a few seconds and tells of each part in a line."""
+"""`moccasin-mat doctor`: runs all checks for a few seconds and reports each part in a line."""
 
 from __future__ import annotations
 

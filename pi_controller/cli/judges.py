@@ -1,4 +1,4 @@
-"""`moccasin-mat judges`: the people of a table from the machine's own shell, also while it runs.
+"""`moccasin-mat judges`: manages who may sign in, from the machine's own shell, also while the table runs.
 
 Whoever has this shell has the table anyway; it needs no PIN. What it prints is shown once and kept nowhere.
 """

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pi_controller.cli.arguments import Parser, add_settings, load_settings, settings_path
+from pi_controller.drivers.gpio import PINS
 from pi_controller.errors import UsageError
 
 if TYPE_CHECKING:
@@ -36,13 +37,13 @@ def parser() -> Parser:
 def main(argv: Sequence[str]) -> int:
     """Record until Ctrl-C or for `--seconds`; return 0. Raises `UsageError` where the file cannot be written."""
     args = parser().parse_args(argv)
-    if args.contact is not None and not 2 <= args.contact <= 27:
-        raise UsageError(f"there is no pin {args.contact} for a contact", "name a free BCM pin from 2 to 27")
+    if args.contact is not None and args.contact not in PINS:
+        todo = f"name a free BCM pin from {PINS[0]} to {PINS[-1]}"
+        raise UsageError(f"there is no pin {args.contact} for a contact", todo)
     if args.seconds is not None and not args.seconds > 0:
         raise UsageError("nothing can be recorded in no time", "--seconds takes a number above 0")
     from pi_controller import __version__
-    from pi_controller.drivers.serial_port import SerialPort, find_port
-    from pi_controller.link.pins import pins_source
+    from pi_controller.assembly import board
     from pi_controller.recording.bench import Bench
     from pi_controller.recording.chunks import ChunkFile
     from pi_controller.recording.model import Header, settings_as_json
@@ -62,13 +63,7 @@ def main(argv: Sequence[str]) -> int:
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}", "name a file that is not there yet") from error
     with closing(file):  # also where the contact's pin cannot be had
-        bench = Bench(
-            file,
-            pins_source(clock)
-            if settings.board.port == "pins"
-            else lambda: SerialPort(find_port(settings.board.port), settings.board.write_timeout_s),
-            _contact(args.contact, clock),
-        )
+        bench = Bench(file, board(settings, clock), _contact(args.contact, clock))
         try:
             _drive(bench, clock, None if args.seconds is None else t + args.seconds)
         except OSError as error:
@@ -100,13 +95,13 @@ def _drive(bench: Bench, clock: Callable[[], float], until: float | None) -> Non
     try:
         while until is None or clock() < until:
             bench.step(clock())
-            why = _why(bench.connection)
+            why = _why(bench.source)
             if why and why != said:
                 print(f"moccasin-mat: {why}", file=sys.stderr)
             said = why
-            if bench.connection.port is None:
+            if bench.source.port is None:
                 time.sleep(IDLE_S)
             else:
-                bench.connection.port.wait(IDLE_S)
+                bench.source.port.wait(IDLE_S)
     except KeyboardInterrupt:
         pass

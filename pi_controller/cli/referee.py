@@ -9,7 +9,7 @@ from pi_controller.cli.arguments import Parser
 from pi_controller.errors import UsageError
 from pi_controller.games import registry
 from pi_controller.games.wording import listed, nearest, shown
-from pi_controller.referee.settings import PRESETS, SENSED_FOULS, Mode, RefereeSettings
+from pi_controller.referee.settings import PRESETS, SENSED, Mode, RefereeSettings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +53,7 @@ def parser() -> Parser:
         metavar="KIND=MODE",
         action="append",
         default=[],
-        help=f"automatic, ask or off for one of {', '.join(SENSED_FOULS)}",
+        help=f"automatic, ask or off for one of {', '.join(SENSED)}",
     )
     parser.add_argument(
         "--preset", metavar="PRESET", default="home", help=f"{', '.join(PRESETS)}: what --foul leaves open"

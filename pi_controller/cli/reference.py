@@ -1,4 +1,4 @@
-"""All verbs in one parser, and what is made of it: completion in a shell, and the manual page."""
+"""Generates shell completion and the manual page from the parsers of all verbs."""
 
 from __future__ import annotations
 

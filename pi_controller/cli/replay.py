@@ -62,7 +62,7 @@ def main(argv: Sequence[str]) -> int:
     if args.to is not None and args.to < 1:
         raise UsageError("there is no record before the first", "--to takes a number from 1")
     from pi_controller.games.options import from_text
-    from pi_controller.show.sheet_phrases import played
+    from pi_controller.show.game_show import played
     from pi_controller.table.replay import replay
 
     return replay(args.file, args.to, args.game or registry.DEFAULT, from_text(args.set), played, json=args.json)

@@ -1,4 +1,4 @@
-"""`moccasin-mat score-strikes RECORDING TRUTH`: how well strikes are felt on one's own mat. See `PROTOCOL.md`."""
+"""`moccasin-mat score-strikes RECORDING TRUTH`: how well strikes are detected on one's own mat. See `PROTOCOL.md`."""
 
 from __future__ import annotations
 

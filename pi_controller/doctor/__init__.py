@@ -1,1 +1,1 @@
-"""Looks at everything a table is made of and says of each part whether it is well, and what to do if not."""
+"""Diagnostics: checks every part of a table and says whether it is well, and what to do if not."""

@@ -87,7 +87,7 @@ def names(settings: Settings) -> set[str]:
 
 
 def without(text: str, hidden: Iterable[str]) -> str:
-    """Return `text` without the words in `hidden`, longest first, and without the path of anybody's home."""
+    """Redact from `text` the words in `hidden`, longest first, and the path of anybody's home."""
     text = text.replace(str(Path.home()), "~") if len(str(Path.home())) > 1 else text
     for word in sorted(hidden, key=len, reverse=True):
         pattern = rf"(?<!\w){re.escape(word)}(?!\w)"

@@ -1,4 +1,4 @@
-"""A few seconds of looking at everything, then one line for each part.
+"""Runs all checks of a table for a few seconds and reports one line for each part.
 
 This is the edge where clocks are read and time is waited for.
 """
@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from pi_controller.assembly import board
 from pi_controller.calibration import profile as profiles
 from pi_controller.calibration.secret import hide_open
-from pi_controller.doctor import link, machine, own_pins, pins, service
+from pi_controller.doctor import link, machine, pins, service
 from pi_controller.doctor.report import Line, Report
 from pi_controller.doctor.sensor_checks import LISTEN_S, Ears
 from pi_controller.errors import MatError, SettingsError
@@ -87,25 +87,21 @@ def _without(settings: Settings) -> str:
 def _mat(settings: Settings, heard: Callable[[float], None]) -> list[Line]:
     """Return the lines of the sensors and the link of the table's own board."""
     hidden = hide_open(settings.table.journal)
-    opens = board(settings)
-    pins = opens if isinstance(opens, PinsSource) else None
+    source = board(settings)
     ears = Ears(settings.strikes.detector(), hidden=hidden, without=_without(settings))
-    if opens is None:
-        return [*link.lines(None, ears), *ears.lines()]
-    if pins is not None:
-        try:
-            _listen(pins, ears, heard, STARTS_S)
-            return [*own_pins.lines(pins, ears), *ears.lines()]
-        finally:
-            pins.close()
-    assert callable(opens)
-    connection = BoardConnection(opens)
-    connection.session.test()
     try:
-        _listen(connection, ears, heard, ANSWER_S)
-        return [*link.lines(connection, ears), *ears.lines()]
+        match source:
+            case PinsSource():
+                _listen(source, ears, heard, STARTS_S)
+                return [*pins.sensors(source, ears), *ears.lines()]
+            case BoardConnection():
+                source.session.test()
+                _listen(source, ears, heard, ANSWER_S)
+                return [*link.lines(source, ears), *ears.lines()]
+            case _:
+                return [*link.lines(None, ears), *ears.lines()]
     finally:
-        connection.close()
+        source.close()
 
 
 def _listen(source: Source, ears: Ears, heard: Callable[[float], None], answer_s: float) -> None:

@@ -1,11 +1,11 @@
-"""The link to the board: port, handshake, firmware, samples, losses, clock, the board's own counters."""
+"""Checks the link to the board: port, handshake, firmware, sample rate, loss, clock, the board's own events."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
-from pi_controller.doctor import events
 from pi_controller.doctor.report import Line
 from pi_controller.link import wire
 from pi_controller.pinmap import pinmap, shipped
@@ -24,6 +24,18 @@ SLOW_RTT_S = 0.05
 BUS_ERRORS = 0.01
 """Share of the bus reads that may fail."""
 
+EVENTS = ("start", "self test", "pace", "events")
+MOST_EVENTS = 8
+"""So many different events are told; the newest."""
+STARTS = {
+    "power": "from power",
+    "reset": "by its RUN button",
+    "watchdog": "by its watchdog: its program hung",
+    "restart": "by its own program, as after a crash or a flash; 'moccasin-mat flash --check' shows a crash",
+}
+_OWN = {"started", "brown-out", "tested", "slow"}
+"""Those have lines of their own."""
+
 
 def shipped_firmware() -> str:
     """Return the version of the firmware that this program brings, `x.y.z`."""
@@ -33,8 +45,8 @@ def shipped_firmware() -> str:
 
 
 def lines(connection: BoardConnection | None, ears: Ears) -> Iterator[Line]:
-    """Yield the lines of the link; `listener` is None for a table without a board."""
-    names = ("handshake", "firmware", "chips", *events.NAMES, "samples", "losses", "clock", "bus")
+    """Yield the lines of the link; `connection` is None for a table without a board."""
+    names = ("handshake", "firmware", "chips", *EVENTS, "samples", "losses", "clock", "bus")
     if connection is None:
         yield Line(LINK, "port", "not here", 'the settings want no board: [board] port = "none"')
         yield from (Line(LINK, name, "not here", "no board") for name in names)
@@ -53,7 +65,7 @@ def lines(connection: BoardConnection | None, ears: Ears) -> Iterator[Line]:
     yield Line(LINK, "handshake", "pass", f"protocol {wire.PROTOCOL[0]}, board {ears.up.board_id}")
     yield _firmware(ears.up.firmware)
     yield _chips(connection)
-    yield from events.lines(ears, orders=connection.session.takes_orders)
+    yield from board_events(ears, orders=connection.session.takes_orders)
     yield _samples(ears)
     yield _losses(connection, ears)
     yield _clock(connection)
@@ -136,3 +148,63 @@ def _bus(ears: Ears) -> Line:
     if overflows:
         return Line(LINK, "bus", "fail", f"{overflows} overflows on the board; {found}", FLASH)
     return Line(LINK, "bus", "pass", found)
+
+
+def board_events(ears: Ears, *, orders: bool) -> Iterator[Line]:
+    """Yield the lines of a board that `ears` listened to. `orders`: it was asked for a self test."""
+    yield _start(ears)
+    yield _test(ears) if orders else Line(LINK, "self test", "not here", "the board's firmware has none")
+    yield _pace(ears) if orders else Line(LINK, "pace", "not here", "the board's firmware does not tell")
+    yield _events(ears)
+
+
+def _start(ears: Ears) -> Line:
+    assert ears.up is not None
+    weak = [event for event in ears.events if event.kind == "brown-out"]
+    if weak:
+        todo = "give it a better supply: a short, thick cable at a port of the Pi itself; feed the light strip apart"
+        return Line(LINK, "start", "fail", weak[-1].line.rstrip("."), todo)
+    reason = STARTS.get(ears.up.boot_reason, ears.up.boot_reason)
+    return Line(LINK, "start", "pass", f"its {ears.up.boot_count}., {reason}")
+
+
+def _test(ears: Ears) -> Line:
+    assert ears.up is not None
+    told = [event for event in ears.events if event.kind == "tested" and event.t >= ears.up.t]
+    if not told:
+        todo = "unplug the board and plug it in again; else 'moccasin-mat flash'"
+        return Line(LINK, "self test", "fail", "the board does not tell of its self test", todo)
+    test = told[-1]
+    if not ears.looks_at_magnetometers:
+        found, sound = test.line, test.good
+    else:
+        found, sound = test.whole_line, test.sound
+    if sound:
+        return Line(LINK, "self test", "pass", found.rstrip("."))
+    if any(line.outcome == "fail" for line in ears.lines()):
+        return Line(LINK, "self test", "pass", "done; what it found has a line of its own")
+    return Line(LINK, "self test", "fail", found.rstrip("."), "look once more; a plug may be loose")
+
+
+def _pace(ears: Ears) -> Line:
+    assert ears.up is not None
+    slow = [event for event in ears.events if event.kind == "slow" and event.t >= ears.up.t]
+    if not slow:
+        return Line(LINK, "pace", "pass", "the board keeps up with its sensors")
+    todo = "mend the sensors whose lines fail, for each that does not answer costs it time; else 'moccasin-mat flash'"
+    return Line(LINK, "pace", "fail", slow[-1].line.rstrip("."), todo)
+
+
+def _events(ears: Ears) -> Line:
+    """The events of sensors and of the bus are of some time ago: whether they last has its own lines."""
+    secret = not ears.looks_at_magnetometers
+    words = [
+        (event.line if secret else event.whole_line).rstrip(".")
+        for event in ears.events
+        if event.kind not in _OWN and (event.public or not secret)
+    ]
+    counts = Counter(reversed(words))  # the newest first
+    found = [word + (f" ({count} times)" if count > 1 else "") for word, count in counts.items()][:MOST_EVENTS]
+    if lost := sum(event.lost for event in ears.events):
+        found.append(f"{lost} more that nobody heard")
+    return Line(LINK, "events", "pass", "; ".join(found) or "nothing but its start was noticed")

@@ -1,4 +1,4 @@
-"""The machine that the table runs on: versions, SPI for the strips, groups, the journal's disk."""
+"""Checks the machine that the table runs on: versions, SPI for the strips, groups, the journal's disk."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from typing import TYPE_CHECKING
 from pi_controller import __version__
 from pi_controller.doctor.report import Line
 from pi_controller.drivers.gpio import model
-from pi_controller.errors import INSTALL_PI
+from pi_controller.errors import INSTALL_PI, JournalError
+from pi_controller.private_files import closed_to_us
+from pi_controller.table.journal import Journal
+from pi_controller.table.journal_file import kept_with
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -78,6 +81,20 @@ def lines(settings: Settings, root: Path = Path("/"), member: Collection[str] | 
             yield Line(MACHINE, package, "not here", "it is not installed; only a Raspberry Pi needs it")
     yield _spi(settings, root)
     yield from _groups(settings, root, groups() if member is None else member)
+
+
+def _journal(path: Path) -> Iterator[Line]:
+    """Yield the journal's own line: it may be written by this user, and holds a game."""
+    if not path.exists():
+        yield Line(DISK, "journal", "pass", "none yet: the first start makes it")
+    elif todo := closed_to_us(kept_with(path)):
+        yield Line(DISK, "journal", "fail", f"{path.name} cannot be written by this user", todo)
+    else:
+        try:
+            with Journal(path, read_only=True) as kept:
+                yield Line(DISK, "journal", "pass", f"{kept.seq} records")
+        except JournalError as error:
+            yield Line(DISK, "journal", "fail", error.what, error.todo)
 
 
 def _spi(settings: Settings, root: Path) -> Line:
@@ -146,6 +163,7 @@ def disk(journal: Path) -> Iterator[Line]:
     finally:
         probe.unlink(missing_ok=True)
     yield Line(DISK, "writing", "pass", str(folder))
+    yield from _journal(journal)
     slow = took > SLOW_SYNC_S
     todo = "use a better card, or a USB disk" if slow else ""
     yield Line(DISK, "fsync", "fail" if slow else "pass", f"{1000 * took:.1f} ms", todo)

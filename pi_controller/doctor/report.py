@@ -1,4 +1,4 @@
-"""What the doctor found: one line for each part, pass, fail or not here, with what to do."""
+"""The doctor's report: one line for each part, pass, fail or not here, with what to do."""
 
 from __future__ import annotations
 

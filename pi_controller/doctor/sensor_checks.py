@@ -1,4 +1,4 @@
-"""A few seconds of a board's readings, judged sensor by sensor: what the detectors name, and what a long look shows.
+"""Checks each sensor on a few seconds of readings: faults that the detectors name, and statistics of their own.
 
 A magnetometer's line never holds a reading: where a bead may lie is nobody's business. What a hide in progress would
 tell is left out altogether (`hidden`), and so are magnetometers that the table is `without`: that is why not.
@@ -15,6 +15,7 @@ from pi_controller.doctor.report import Line
 from pi_controller.link.messages import BoardEvent, Field, Gap, Health, LinkDown, LinkUp, Piezo, Touch
 from pi_controller.mat.bead_baseline import scatter
 from pi_controller.mat.hands import TouchError
+from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
@@ -40,14 +41,14 @@ SENSORS = "Sensors"
 
 
 class Ears:
-    """Feed it messages for `LISTEN_S` seconds, then ask for the `lines`."""
+    """Collects messages for `LISTEN_S` seconds and judges them in `lines`."""
 
     def __init__(self, strikes: StrikeSettings, *, hidden: bool = False, without: str = "") -> None:
         maps = pinmap()
         self._hidden = hidden
         self.without = without
         self._detectors = Detectors(strikes)
-        pads = maps.pads.count
+        pads = PADS
         self.piezo, self.touch = Running((pads,)), Running((pads, len(maps.touch.strips)))
         self.up: LinkUp | None = None
         self.ups = self.gaps = self.samples = self.scans = self.field_scans = 0

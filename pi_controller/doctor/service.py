@@ -1,4 +1,4 @@
-"""The table's service: that its unit is the one this version writes, that it runs, that it starts with the machine."""
+"""Checks the systemd service: its unit is the one this version writes, it runs, and it is enabled."""
 
 from __future__ import annotations
 

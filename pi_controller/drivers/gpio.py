@@ -1,4 +1,4 @@
-"""Which Raspberry Pi this is, and which of its GPIO chips has the header's pins.
+"""Detects the Raspberry Pi model, and which of its GPIO chips has the header's pins.
 
 The chips' numbers have changed with the kernel (on a Pi 5 the header was gpiochip4, then gpiochip0), their labels have
 not. gpiozero 2.0.1 goes by the number, so it is told which.
@@ -8,9 +8,14 @@ from __future__ import annotations
 
 import os
 import re
+import sys
+from contextlib import chdir
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from pi_controller.drivers.ports import PinsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +24,8 @@ if TYPE_CHECKING:
 
 HEADER = ("pinctrl-rp1", "pinctrl-bcm2711", "pinctrl-bcm2835")
 """Labels of the chip with the header: Pi 5; Pi 4; Pi 3 and Zero 2 W."""
+PINS = range(2, 28)
+"""BCM numbers of the header's pins that may be used; 0 and 1 are for the EEPROM of a board on top."""
 _CHIP = re.compile(r"gpiochip(\d+)")
 
 
@@ -31,18 +38,43 @@ def model(root: Path = Path("/")) -> str:
     return said if "Raspberry Pi" in said else ""
 
 
+def import_lgpio() -> Any:
+    """Return the module lgpio, None where it is not installed or cannot be used.
+
+    Importing it makes a pipe in the current folder, or in that of `LG_WD`, and stays there: where that may not be
+    written it fails, elsewhere the pipe is left behind. So it is imported once, in a folder that is gone afterwards.
+    """
+    if "lgpio" in sys.modules:
+        return sys.modules["lgpio"]
+    chosen = os.environ.pop("LG_WD", None)
+    try:
+        with TemporaryDirectory(prefix="moccasin-mat-") as folder, chdir(folder):
+            return import_module("lgpio")
+    except (ImportError, OSError):
+        return None
+    finally:
+        if chosen is not None:
+            os.environ["LG_WD"] = chosen
+
+
 def header_chip(label: Callable[[int], str], dev: Path = Path("/dev")) -> int | None:
     """Return the number of the chip with the header's pins, or None where no chip is one.
 
-    `label` tells a chip's label; it may raise `OSError` for a chip that cannot be opened, which is passed over.
+    `label` tells a chip's label; it may raise `OSError` for a chip that cannot be opened, which is passed over. Raises
+    `PinsError` where none is found and this user may not open one of them.
     """
-    numbers = sorted(int(found[1]) for path in dev.glob("gpiochip*") if (found := _CHIP.fullmatch(path.name)))
-    for number in numbers:
+    chips = {int(found[1]): path for path in dev.glob("gpiochip*") if (found := _CHIP.fullmatch(path.name))}
+    for number in sorted(chips):
         try:
             if label(number) in HEADER:
                 return number
         except OSError:
             continue
+    if closed := [path for _, path in sorted(chips.items()) if not os.access(path, os.R_OK | os.W_OK)]:
+        what = f"the pins cannot be used: this user may not open {closed[0].name}"
+        group = _group(closed[0])
+        todo = f"add it to the group {group} (sudo usermod -aG {group} $USER), then log in again"
+        raise PinsError(what, todo)
     return None
 
 
@@ -50,12 +82,12 @@ def header_factory(dev: Path = Path("/dev")) -> Factory | None:
     """Return gpiozero's pin factory on the header's chip; None leaves the choice to gpiozero.
 
     That is so where `GPIOZERO_PIN_FACTORY` makes it, where lgpio is not installed, and where no chip has a Pi's header.
+    Raises `PinsError` where the chips may not be opened.
     """
-    if os.environ.get("GPIOZERO_PIN_FACTORY") or not any(dev.glob("gpiochip*")):
+    chosen = os.environ.get("GPIOZERO_PIN_FACTORY")
+    if chosen not in (None, "", "lgpio") or not any(dev.glob("gpiochip*")):
         return None
-    try:
-        import_module("lgpio")
-    except ImportError:
+    if import_lgpio() is None or chosen:  # gpiozero imports it, too
         return None
     chip = header_chip(_label, dev)
     if chip is None:
@@ -67,7 +99,7 @@ def header_factory(dev: Path = Path("/dev")) -> Factory | None:
 
 def _label(number: int) -> str:
     """Return the label of chip `number` by lgpio; `OSError` where it cannot be opened."""
-    lgpio = import_module("lgpio")
+    lgpio = import_lgpio()
     try:
         handle = lgpio.gpiochip_open(number)
         try:
@@ -76,3 +108,11 @@ def _label(number: int) -> str:
             lgpio.gpiochip_close(handle)
     except lgpio.error as error:
         raise OSError(f"gpiochip{number}: {error}") from error
+
+
+def _group(path: Path) -> str:
+    """Return the name of the group that may open `path`."""
+    try:
+        return path.group()
+    except KeyError:
+        return str(path.stat().st_gid)

@@ -1,4 +1,4 @@
-"""The converter of a table without the board: an MCP3008 on the Pi's SPI0, read by gpiozero as fast as it gives.
+"""Driver of the MCP3008 ADC on the Pi's SPI0, for a table without the board; read by gpiozero as fast as it gives.
 
 `python -m pi_controller.drivers.mcp3008` reads and writes records to its standard output until nobody listens. It is a
 process of its own because a thread is not enough: while the table's own thread works, a reading thread waits for it,
@@ -22,6 +22,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 from pi_controller.drivers.gpio import header_factory
+from pi_controller.drivers.ports import PinsError
 from pi_controller.errors import INSTALL_PI, PortError
 from pi_controller.pinmap import pinmap
 
@@ -59,7 +60,10 @@ class Mcp3008:
         self._map = pinmap().pi.mcp3008
         # start bit; single-ended and the channel; then clocks for the ten bits
         self._asks = [(1, (8 | channel) << 4, 0) for channel in self._map.channels]
-        self._own = header_factory() if factory is None else None
+        try:
+            self._own = header_factory() if factory is None else None
+        except PinsError as error:
+            raise PortError(error.what, error.todo) from error
         self.bus = _open(self._map.port, self._map.device, self._map.hz, factory or self._own)
         try:
             self._look()

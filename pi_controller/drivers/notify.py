@@ -1,4 +1,4 @@
-"""Tells systemd how the service is: ready, alive, in a word, stopping. Says nothing where no service manager listens.
+"""systemd notifications (sd_notify): ready, watchdog, status, stopping. Does nothing without a service manager.
 
 Our own few lines. Passed over: systemd-watchdog 1.0 (goes by the wall's clock, which jumps when the network tells a Pi
 the time: after a jump back it is silent until the table is killed), sdnotify 0.3 (of 2017, knows no watchdog),

@@ -1,4 +1,4 @@
-"""Every serial port of this machine: what hangs on it, whether it may be opened, and which one "auto" takes.
+"""Lists the serial ports: the device on each, whether it may be opened, and which one "auto" takes.
 
 No port is opened here: opening one raises DTR, and that restarts many boards. Who holds a port is read from
 `/proc` instead.

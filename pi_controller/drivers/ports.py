@@ -1,4 +1,4 @@
-"""The narrow faces of the hardware: what the daemon asks of a board port, a strip and the buttons.
+"""Hardware interfaces (protocols): what the daemon asks of a board port, a strip and the buttons.
 
 Each has a real driver and a mock, and one contract suite holds for both.
 """
@@ -25,6 +25,12 @@ class FrameError(MatError, ValueError):
     """Not a frame of this strip: a pixel too few or too many, or a channel outside 0..255."""
 
     code = "frame"
+
+
+class PinsError(MatError, OSError):
+    """This user may not open the machine's pins."""
+
+    code = "pins"
 
 
 class ButtonsError(MatError, OSError):

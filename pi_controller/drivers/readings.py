@@ -1,4 +1,4 @@
-"""The faces of what reads the sensors on the Pi's own pins, and the process that reads the piezos.
+"""Interfaces of the readers of sensors on the Pi's own pins, and the process that reads the piezos.
 
 `link/pins.py` makes messages of what these give. Times are seconds on the clock that the table uses.
 """
@@ -31,7 +31,7 @@ LAST_WORDS_S = 2.0
 
 
 class PiezoReader(Protocol):
-    """What reads the piezos, by itself and as fast as it can."""
+    """Reader of the piezos, in the background and as fast as it can."""
 
     name: str
 
@@ -49,7 +49,7 @@ class PiezoReader(Protocol):
 
 
 class StripReader(Protocol):
-    """What reads the touch strips, some fifty times a second."""
+    """Reader of the touch strips, in the background, some fifty times a second."""
 
     @property
     def missing(self) -> PortError | None:

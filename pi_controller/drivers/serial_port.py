@@ -106,31 +106,31 @@ class SerialPort:
 
 
 def not_there(device: str, choices: str = "") -> PortError:
-    """Return what is raised while nothing is at `device`; `choices` names other ports."""
+    """Return the error for no device at `device`; `choices` names other ports."""
     todo = "check the USB cable"
     return PortError(f"there is no board at {device}", todo + choices, f"there is no board at its port: {todo}")
 
 
 def held(device: str) -> PortError:
-    """Return what is raised while another program has `device`."""
+    """Return the error for a `device` held by another program."""
     todo = "stop it: a serial monitor, or a second table on this board"
     return PortError(f"another program holds {device}", todo, f"another program holds the board's port: {todo}")
 
 
 def gone(device: str) -> PortError:
-    """Return what is raised when the board at `device` goes while it is open."""
+    """Return the error for a board at `device` that is unplugged while it is open."""
     todo = "check the USB cable; play goes on from the judge's console"
     return PortError(f"the board at {device} is gone", todo, f"the board is gone: {todo}")
 
 
 def takes_no_more(device: str) -> PortError:
-    """Return what is raised when the board at `device` reads nothing."""
+    """Return the error for a write timeout at `device`: the board reads nothing."""
     todo = "unplug the board and plug it in again"
     return PortError(f"the board at {device} takes no more data", todo, f"the board takes no more data: {todo}")
 
 
 def closed(device: str) -> PortError:
-    """Return what is raised when `device` is used after it was closed."""
+    """Return the error for `device` used after it was closed."""
     return PortError(f"the port {device} is closed", todo := "open it again", f"the board's port is closed: {todo}")
 
 

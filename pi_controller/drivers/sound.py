@@ -1,4 +1,4 @@
-"""The loudspeaker: one short sound at a time, played by ALSA's `aplay` in a process of its own.
+"""Audio output: one short sound at a time, played by ALSA's `aplay` in a process of its own.
 
 `aplay` (package alsa-utils, on every Raspberry Pi OS) plays on bare ALSA and through PipeWire alike, holds no lock that
 the game could wait for, and a loudspeaker that was pulled out ends the process and nothing else. Passed over:
@@ -63,31 +63,6 @@ class Sound(Protocol):
     def stop(self) -> None:
         """Be silent, within a moment whatever the device does. Also a way to close."""
         ...
-
-
-class MemorySound:
-    """A loudspeaker that keeps what it would play, as (seconds, name, gain): for tests, by the `clock` they pass in."""
-
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self._clock = clock
-        self._ends = float("-inf")
-        self.played: list[tuple[float, str, float]] = []
-        self.fails = ""
-
-    def play(self, clip: Clip, gain: float) -> None:
-        """Keep it."""
-        if self.fails:
-            raise SoundError(self.fails)
-        self.played.append((self._clock(), clip.name, gain))
-        self._ends = self._clock() + clip.seconds
-
-    def sounding(self) -> bool:
-        """Return whether it would still be heard."""
-        return self._clock() < self._ends
-
-    def stop(self) -> None:
-        """Be silent."""
-        self._ends = float("-inf")
 
 
 class AplaySound:

@@ -1,4 +1,4 @@
-"""The light strip: WS2812 pixels on a pin of the Pi, or in memory. What leaves is dimmed and kept under a current cap.
+"""The light strip: WS2812 pixels on a pin of the Pi, or in memory, dimmed and current-limited.
 
 A pixel draws about 20 mA a channel at 255 and 1 mA when dark: 69 white ones would ask 4 A of a 5 V supply built for
 the cap. Scaling the whole frame keeps the colours' proportions, so a scene still reads; cutting off would not.
@@ -73,13 +73,13 @@ def checked(frame: Sequence[Rgb], count: int) -> Sequence[Rgb]:
 
 
 def dressed(frame: Sequence[Rgb], count: int, brightness: float, cap_ma: float) -> list[Rgb]:
-    """Return what leaves for `frame`: checked, dimmed by `brightness` (0 to 1), then under the cap (mA)."""
+    """Return the pixels sent for `frame`: checked, dimmed by `brightness` (0 to 1), then current-limited (mA)."""
     frame = checked(frame, count)
     return limit(frame if brightness >= 1.0 else _scaled(frame, brightness), cap_ma)
 
 
 class MemoryStrip:
-    """A strip that keeps what it shows: for the demo, for a table without lights, and for tests.
+    """A strip in memory: for the demo, for a table without lights, and for tests.
 
     `shown` is the frame as it would leave: dimmed and under the cap.
     """
@@ -92,7 +92,7 @@ class MemoryStrip:
         self.shown: list[Rgb] = [(0, 0, 0)] * count
 
     def show(self, frame: Sequence[Rgb]) -> None:
-        """Keep `frame` as it would leave."""
+        """Keep `frame` as it would be sent."""
         if not self._open:
             raise _closed()
         self.shown = dressed(frame, self.count, self._brightness, self._cap_ma)

@@ -1,4 +1,4 @@
-"""The touch strips of a table without the board: an MPR121 on the Pi's I2C, by Blinka's `busio`.
+"""Driver of the MPR121 touch controller on the Pi's I2C, for a table without the board; by Blinka's `busio`.
 
 Its filtered data is read, all twelve electrodes at once, and the chip is set up as the mat board sets it up
 (`firmware/i2c.py`; a test compares them): its own baseline stays off, for it swallows a hand that rests. That is why

@@ -1,4 +1,4 @@
-"""The firmware that this program brings: its files as they lie on a board."""
+"""The firmware image that ships with this program: its files as they lie on a board."""
 
 from __future__ import annotations
 

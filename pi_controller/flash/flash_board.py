@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def flash(work: Work, firmware: Firmware, console: Console, mode: Mode = "write", *, force: bool = False) -> int:
-    """Do it on the board that `work` is for, and tell each step. Raises `PortError` and `FlashError`."""
+    """Flash the board that `work` is for, and report each step. Raises `PortError` and `FlashError`."""
     with console.status("looking at the board"):
         running = work.open_up()
         who, found = work.look()

@@ -1,4 +1,4 @@
-"""Where a board is: its port, its boot loader's drive, and waiting until it is back after a start.
+"""Finds a board: its port, its boot loader's drive, and its return after a reset.
 
 This is an edge: it reads the clock and waits.
 """
@@ -84,7 +84,7 @@ def opened(device: str) -> SerialPort:
 
 
 def mark(device: str) -> tuple[int, int]:
-    """Return what tells this plugging in from the next: the device, and when it got its name; zeros for nothing."""
+    """Identify this enumeration of the device: its inode, and when its name appeared; zeros for no device."""
     path = Path(device)
     try:
         return path.stat().st_ino, path.lstat().st_ctime_ns if path.is_symlink() else 0

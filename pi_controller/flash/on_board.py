@@ -1,4 +1,4 @@
-"""What runs on the board for a moment: a look at its files, and putting the new ones in place of the old.
+"""MicroPython snippets run on the board: inspect its files, and put the new ones in place of the old.
 
 These are MicroPython programs, given to mpremote. The first must run on whatever is on the board.
 """

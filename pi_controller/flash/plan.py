@@ -1,4 +1,4 @@
-"""What is to be done on a board: which files to copy, which to remove, and what speaks against it."""
+"""Plans a flash: which files to copy, which to remove, and what prevents it."""
 
 from __future__ import annotations
 

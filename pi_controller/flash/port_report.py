@@ -1,4 +1,4 @@
-"""Which serial ports there are, which one "auto" takes, and who answers there."""
+"""Reports the serial ports: which one "auto" takes, and which board answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is there? HELLO to a port, and what the board says of itself.
+"""Probes a port with HELLO and reads the board's identity.
 
 This is an edge: it reads the clock and waits for bytes.
 """
@@ -27,7 +27,7 @@ _PROMPT = re.compile(rb">>> |raw REPL|MicroPython|CircuitPython")
 
 
 class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a board said of itself; only `protocol` is known of one that speaks another major."""
+    """A board's identity (WELCOME); of another major protocol only `protocol` is known."""
 
     protocol: str
     firmware: str = ""
@@ -47,12 +47,12 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
         return f"board {self.board}, firmware {self.firmware}, protocol {self.protocol}"
 
     def start(self) -> str:
-        """Return which start of the board this is, and why it started."""
+        """Return the board's boot count and reset cause."""
         return f"start {self.starts}, by {self.reason}"
 
 
 class Heard(msgspec.Struct, frozen=True):
-    """What came back: a mat's `answer`, or the `prompt` of a MicroPython that runs no mat, or neither."""
+    """Result of a probe: a mat's `answer`, or the `prompt` of a MicroPython without our firmware, or neither."""
 
     answer: Answer | None
     prompt: bool

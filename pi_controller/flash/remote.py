@@ -1,4 +1,4 @@
-"""mpremote, as its command line: that is what its makers keep stable, while its classes are said to change.
+"""Runs mpremote by its command line, which its makers keep stable; its classes change.
 
 It runs in a process of its own, so a board that hangs costs a time limit and nothing else.
 """

@@ -1,4 +1,4 @@
-"""The steps of a flash, one after another, on one board. Whoever calls decides between looking and writing."""
+"""The steps of a flash on one board: inspect, copy, verify, restart. The caller decides between looking and writing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Work:
         self._answer_s = answer_s
 
     def open_up(self) -> Answer | None:
-        """Bring the board to where files can be copied; return what a mat that ran on it said of itself.
+        """Interrupt the firmware so that files can be copied; return the identity of the mat that ran, if any.
 
         Raises `PortError` when the port is held, forbidden or lost.
         """

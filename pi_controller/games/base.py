@@ -167,6 +167,13 @@ class Game(ABC, Generic[S]):
         """Return who may throw now; None where a lot or a start comes first, and where nothing is thrown."""
         return None
 
+    def settles(self, action: Action) -> bool:
+        """Return whether `action` ends the hide or the throw in progress, so that the next one follows.
+
+        Where hides have passes of the hand that also depends on the state, and nobody asks this.
+        """
+        return self.current(action).get("do") != "forfeit"
+
     @abstractmethod
     def legal_actions(self, state: S) -> tuple[dict[str, Json], ...]:
         """Return every action of play that is allowed now, one for all that come to the same.

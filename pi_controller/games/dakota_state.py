@@ -11,11 +11,11 @@ from typing import Literal
 from pi_controller.games import actions
 from pi_controller.games.base import Action, Team, other
 from pi_controller.games.sticks import Sticks
+from pi_controller.pads import PADS
 
 MIDDLE = "middle"
 UNEARNED = Sticks.of(A=0, B=0, middle=20)
 """The long sticks before the toss (chapter 2)."""
-PADS = 4
 TEAMS: tuple[Team, ...] = ("A", "B")
 
 Mode = Literal["ordinary", "sahdogan", "yawapi", "eyeya"]

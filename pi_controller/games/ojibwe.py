@@ -16,7 +16,6 @@ from pi_controller.games.forms import NONE, TEAM, Forms, Place
 from pi_controller.games.ojibwe_state import (
     COUNTERS,
     MATE,
-    PADS,
     POOL,
     RENAMED,
     TEAMS,
@@ -28,6 +27,7 @@ from pi_controller.games.ojibwe_state import (
 from pi_controller.games.options import Choice, Option, Whole
 from pi_controller.games.restoring import Sheet
 from pi_controller.games.sticks import Sticks
+from pi_controller.pads import EVERY_PAD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -118,6 +118,10 @@ class Ojibwe(Game[State]):
         """Return the hiding team; None before the toss."""
         return state.hider
 
+    def settles(self, action: Action) -> bool:
+        """Return whether `action` ends the hide in progress."""
+        return self.current(action).get("do") == "shoot"
+
     def sheet(self, state: State) -> dict[str, Json]:
         """Return hider, counters, pool, short, high, hides_left, banked, shooting, double, winner and finish."""
         return {
@@ -149,7 +153,7 @@ class Ojibwe(Game[State]):
         finish = read.forfeit(winner)
         a, b, pool = *read.counts("counters", TEAMS, COUNTERS), read.whole("pool", COUNTERS)
         short = dict(zip(TEAMS, read.counts("short", TEAMS, self._games), strict=True))
-        high, banked = read.whole_or_null("high", PADS), read.whole("banked", _MOST_FINDS)
+        high, banked = read.whole_or_null("high", EVERY_PAD), read.whole("banked", _MOST_FINDS)
         hides_left = read.whole("hides_left", 1 + _MOST_FINDS if self._banks else 2, 1)
         read.sum_is(COUNTERS, (a, b, pool), "counters and pool", "counters", "pool")
         read.won(winner, short.items(), self._games, "short sticks", forfeit=finish is not None)
@@ -264,7 +268,7 @@ def _due(state: State, shot: Shot) -> int:
 
 def _shots() -> Iterator[dict[str, Json]]:
     """Go through shots that come to everything that any shot can."""
-    for ball in PADS:
+    for ball in EVERY_PAD:
         yield {"do": "shoot", "opened": [], "hit": ball, "ball": ball}
         yield {"do": "shoot", "opened": [MATE[ball]], "hit": ball, "ball": ball}
         yield {"do": "shoot", "opened": [], "hit": MATE[ball], "ball": ball}

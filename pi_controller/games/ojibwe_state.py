@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from pi_controller.games import actions
 from pi_controller.games.base import Action, InvalidActionError, Json, Team
 from pi_controller.games.wording import shown
+from pi_controller.pads import EVERY_PAD, PADS
 
 if TYPE_CHECKING:
     from pi_controller.games.actions import Forfeit
@@ -18,10 +19,8 @@ if TYPE_CHECKING:
 
 COUNTERS = 20
 POOL = "pool"
-PADS = (1, 2, 3, 4)
-"""From one side of the mat to the other: 1 and 4 are the outside pads, 2 and 3 the inside ones (rules 2, 8 and 9)."""
 MATE = {1: 4, 2: 3, 3: 2, 4: 1}
-"""The other outside pad, or the other inside pad (rules 8 and 9)."""
+"""The other outside pad (1 and 4), or the other inside pad (2 and 3; rules 2, 8 and 9)."""
 TEAMS: tuple[Team, ...] = ("A", "B")
 Finish = Literal["forfeit"]
 DOUBLE = 3
@@ -98,8 +97,8 @@ def read(action: Action) -> Toss | Shot | Forfeit[Team]:
         case "shoot":
             actions.only(action, ("opened", "hit", "ball"))
             opened = _opened(action["opened"])
-            hit = None if action["hit"] is None else actions.whole(action, "hit", PADS[0], PADS[-1])
-            ball = actions.whole(action, "ball", PADS[0], PADS[-1])
+            hit = None if action["hit"] is None else actions.whole(action, "hit", 1, PADS)
+            ball = actions.whole(action, "ball", 1, PADS)
             _check(opened, hit, ball)
             return Shot(opened, hit, ball)
 
@@ -111,12 +110,12 @@ def _opened(value: Json) -> tuple[int, ...]:
     pads = cast("list[object] | tuple[object, ...]", value)
     opened: list[int] = []
     for pad in pads:
-        if type(pad) is not int or pad not in PADS:
+        if type(pad) is not int or pad not in EVERY_PAD:
             raise InvalidActionError(f"opened cannot hold {shown(pad)}", "a pad is a whole number from 1 to 4")
         if pad in opened:
             raise InvalidActionError(f"pad {pad} cannot be opened twice", "opened takes different pads")
         opened.append(pad)
-    if len(opened) == len(PADS):
+    if len(opened) == PADS:
         raise InvalidActionError("all four pads cannot be opened", "one is left to be hit")
     return tuple(opened)
 

@@ -153,6 +153,10 @@ class Patol(Game[State]):
         """Return whose turn it is to throw; None where a start comes first."""
         return state.turn.player if state.turn and not state.turn.waiting and state.winner is None else None
 
+    def settles(self, action: Action) -> bool:
+        """Return whether `action` ends the throw in progress: the horse of another player that starts does not."""
+        return action.get("do") not in ("start", "forfeit")
+
     def sheet(self, state: State) -> dict[str, Json]:
         """Return thrower, horses, value, winner and finish."""
         return {

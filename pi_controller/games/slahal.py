@@ -111,6 +111,11 @@ class Slahal(Game[State]):
         """Return the hiding team; None before the duel."""
         return state.hiding
 
+    def settles(self, action: Action) -> bool:
+        """Return whether `action` ends the hide in progress: the guess, and moving the bones where it loses them."""
+        loses = self.settings["rehide"] == "loses_bones"
+        return action.get("do") == "guess" or (action.get("do") == "rehide" and loses)
+
     def sheet(self, state: State) -> dict[str, Json]:
         """Return phase, hiding, pairs_out, live, dead, king, sticks, winner and finish."""
         return {

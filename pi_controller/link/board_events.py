@@ -1,4 +1,4 @@
-"""What the board tells about itself, each event once and in order for each start of each board.
+"""Deduplicates and orders board events, per board and boot.
 
 What was told before stays known over a link that goes down and a port that is opened anew, for the board tells again
 whatever it does not know to have arrived.

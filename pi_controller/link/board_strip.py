@@ -1,4 +1,4 @@
-"""The light strip that hangs on the mat board, told over the link: only the pixels that change are sent.
+"""Drives the light strip on the mat board over the link; only the pixels that change are sent.
 
 The newest frame is what is sent; one that the wire had no time for is never shown. On each new link the board is told
 the whole frame, for it may have started anew.
@@ -48,7 +48,7 @@ class BoardStrip:
         return f"<BoardStrip {self.count} pixels{'' if self._open else ', closed'}>"
 
     def show(self, frame: Sequence[Rgb]) -> None:
-        """Have `frame` shown, dimmed and under the cap; it leaves with the session's next tick."""
+        """Queue `frame`, dimmed and current-limited, for the session's next tick."""
         if not self._open:
             raise StripError("the light strip is closed", "open it again")
         self.wanted = dressed(frame, self.count, self._brightness, self._cap_ma)

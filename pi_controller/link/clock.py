@@ -1,4 +1,4 @@
-"""The board's clock on the host's: pings give offset and drift, and the map between them never jumps backwards.
+"""Maps board time to host time: offset and drift from ping midpoints, monotonic.
 
 A PONG holds the board's time at some moment between sending the PING and its answer's arrival. So each ping bounds the
 map from both sides, and over a minute of them the tightest bounds count, not the mean: the map lies in the middle of
@@ -61,7 +61,7 @@ class BoardClock:
         return self._estimate is not None
 
     def arrived(self, board: float, t: float) -> None:
-        """Take the arrival at `t` of something of board time `board`: all there is to go by before the first PONG."""
+        """Take the arrival at `t` of a frame of board time `board`: the only estimate before the first PONG."""
         if not self._anchored:
             self._anchor = (board, t)
             self._anchored = True

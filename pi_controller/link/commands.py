@@ -1,4 +1,4 @@
-"""Orders to the board, one at a time: each is sent again until the board says that it was done.
+"""Commands to the board, one in flight: each is resent until the board acknowledges it.
 
 The board does an order once however often it comes. An order belongs to one link: when that goes down it is given up,
 and whoever still wants it asks again on the next.
@@ -28,7 +28,7 @@ class BoardCommand(NamedTuple):
 
 
 class BoardCommands:
-    """The orders of a session; `send` sends a body.
+    """The command queue of a session; `send` sends a body.
 
     `sources` are asked in turn for their next order whenever none is under way: so nothing stale waits in a queue.
     """
@@ -48,24 +48,24 @@ class BoardCommands:
         self._wait = AGAIN_S
 
     def give(self, order: BoardCommand) -> None:
-        """Have `order` done once, on this link or, while there is none, on the next."""
+        """Queue `order`, to be executed once, on this link or, while there is none, on the next."""
         self._waiting.append(order)
 
     def begin(self) -> None:
-        """A board that takes orders is there. Their count goes on, so that no old order can pass for a new one."""
+        """A board that takes commands is connected. Numbers go on, so that no old command can pass for a new one."""
         self.end()
         self._open = True
         self.links += 1
 
     def end(self) -> None:
-        """The board is gone: give up."""
+        """The board is gone: abort what is in flight."""
         self._open = False
         order, self._order = self._order, None
         if order is not None:
             order.done(None)
 
     def done(self, number: int, result: int) -> bool:
-        """Take a DONE; False for one that answers no order of this link."""
+        """Take a DONE; False for one that acknowledges no command of this link."""
         if self.number - number & 0xFFFF > 0x7FFF:
             return False
         if number == self.number and self._order is not None:

@@ -1,4 +1,4 @@
-"""A board listened to: its port opened and looked for again, its link, and why there is no board.
+"""The connection to a board: opens its port, reconnects when it is lost, and says why there is no board.
 
 `BoardConnection.step(t)` is all there is: it never reads a clock and never sleeps. The daemon listens with it, and so
 does whoever looks at a mat without a game.
@@ -40,6 +40,16 @@ class BoardConnection:
         """Why there is no link, in one line that names no port's path; empty while there is one."""
         self.open_port = open_port
         self._look_at = float("-inf")
+
+    @property
+    def up(self) -> bool:
+        """Whether the board has answered and its frames come."""
+        return self.session.up
+
+    @property
+    def pinging(self) -> bool:
+        """Whether an answer is on its way whose moment of arrival tells the board's clock."""
+        return self.session.pinging
 
     def step(self, t: float, at_least: int = 0) -> list[Message]:
         """Take in what waits (in lock step, `at_least` bytes), let time pass to `t`; return what came, joined.

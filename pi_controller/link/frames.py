@@ -1,4 +1,4 @@
-"""Frames on the wire: where one ends, whether it is whole, whether it is the next. Like `wire.py` run by both ends.
+"""Framing on the wire: COBS, CRC-16 and sequence numbers. Like `wire.py` run by both ends.
 
 A frame is a body, COBS-stuffed so that it holds no zero, and one zero to end it. The body is type (u8), sequence
 number (u16), payload, CRC-16/CCITT-FALSE (u16) over all before it; all little endian. The number counts every frame
@@ -31,7 +31,6 @@ WINDOW = 1024
 
 
 _ZERO = b"\0"
-_NO_GROUP = b"\x01"
 _GROUP = tuple(bytes([i]) for i in range(256))
 
 

@@ -1,4 +1,4 @@
-"""What the link hands up: readings of the board, stamped with the host's clock.
+"""The messages of the link: readings of the board, stamped with the host's clock.
 
 The same types come from the serial board, the simulator, a recording and a build without the board. Times `t` are
 seconds on the host's monotonic clock (or virtual time), never the board's. Arrays are read-only by custom: whoever
@@ -90,7 +90,7 @@ class LinkDown:
 
 @dataclass(frozen=True, slots=True)
 class BoardEvent:
-    """Something that the board noticed about itself, told exactly once and in order for each of its starts.
+    """An event of the board itself, delivered exactly once and in order for each boot.
 
     `number` counts from 1 in each start, `kind` is a name of `WORDS`, `part` and `value` as `firmware/README.md` has
     them. `lost` events before this one were never heard. `t` may lie well before the link was up.
@@ -105,7 +105,7 @@ class BoardEvent:
 
     @property
     def public(self) -> bool:
-        """Whether people may know. A magnetometer's fault could tell where a bead lies: no page, journal or log."""
+        """Whether it may be published. A magnetometer's fault could tell where a bead lies: no page, journal or log."""
         return not self.kind.startswith("magnetometer")
 
     @property
@@ -125,7 +125,7 @@ class BoardEvent:
 
     @property
     def whole_line(self) -> str:
-        """One line with all there is, for who mends the mat while no bead is hidden."""
+        """One line with every detail, for whoever repairs the mat while no bead is hidden."""
         return self._words(secret=True)
 
     def _words(self, *, secret: bool) -> str:

@@ -1,4 +1,4 @@
-"""The sensors on the Pi's own pins, without the mat board, as a source of the same messages: [board] port = "pins".
+"""A message source for sensors on the Pi's own pins, without the mat board: [board] port = "pins".
 
 Piezos by an MCP3008, touch strips by an MPR121, no magnetometers. The Pi reads the piezos as often as it can, which is
 less often than the board does: `reads` says how often. A reader that cannot be opened, or ends, is a link that is down,
@@ -14,6 +14,7 @@ import numpy as np
 from pi_controller.errors import PortError
 from pi_controller.link.messages import LinkDown, LinkUp, Message, Touch
 from pi_controller.link.resample import RATES, REACHED, Resampler, grid_rate, measured
+from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
@@ -72,18 +73,13 @@ class PinsSource:
         return False
 
     @property
-    def session(self) -> PinsSource:
-        """Itself: it is its own link."""
-        return self
-
-    @property
     def port(self) -> PiezoReader | None:
         """The piezos' reader, while it is open."""
         return self._piezos
 
     @property
     def strips_missing(self) -> PortError | None:
-        """Why the touch strips are not felt; None while they are. The table is told strip by strip that it is so."""
+        """Why the touch strips cannot be read; None while they can. Strip faults carry it to the table."""
         return self._strips.missing if self._strips is not None else None
 
     def step(self, t: float, at_least: int = 0) -> list[Message]:
@@ -147,7 +143,7 @@ class PinsSource:
         self.missing, self.why = None, ""
         if self._strips is not None:
             self._strips.take()  # what was felt before there was a link is old
-        return [LinkUp(t, BOARD_ID, "", self._ups, "opened", pinmap().pads.count)]
+        return [LinkUp(t, BOARD_ID, "", self._ups, "opened", PADS)]
 
     def _follow(self, t: float, scans: NDArray[Any]) -> list[Message]:
         """Measure on; readings that have become too slow for the grid get another one."""
@@ -165,7 +161,7 @@ class PinsSource:
         return [LinkDown(t, self.why)]
 
     def _touch(self) -> list[Message]:
-        shape = (pinmap().pads.count, len(pinmap().touch.strips))
+        shape = (PADS, len(pinmap().touch.strips))
         if self._strips is None or self._grid is None:
             return []
         return [Touch(at, np.array(counts, np.int16).reshape(shape)) for at, counts in self._strips.take()]

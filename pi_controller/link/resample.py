@@ -1,4 +1,4 @@
-"""Readings taken when there was time, laid on an even grid: blocks of constant rate, and gaps where none were taken.
+"""Resamples irregular ADC readings to a uniform rate: blocks of samples, and gaps where none were taken.
 
 A strike detector wants samples that are evenly apart; a program that reads a converter takes them as it can. Each
 channel is laid on the grid by its own moments (the pads are read one after the other), straight between the reading
@@ -28,7 +28,7 @@ KEPT = 4
 
 
 def measured(began: NDArray[np.float64]) -> float:
-    """Return how many readings a second were taken, by the time that most of them took."""
+    """Estimate the readings a second, from the median interval between them."""
     return 1.0 / float(np.median(np.diff(began)))
 
 

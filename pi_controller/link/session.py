@@ -1,4 +1,4 @@
-"""A talk with one board: bytes in, messages out, stamped with the host's clock.
+"""The protocol session with one board: bytes in, messages out, stamped with the host's clock.
 
 The session says HELLO until the board answers, keeps pinging, and tells when the board is gone, restarted or not to be
 talked to. Loss is counted and shown as a `Gap`, never hidden. A frame that is whole but cannot be true (samples the
@@ -18,6 +18,7 @@ from pi_controller.link.board_events import BoardEvents
 from pi_controller.link.clock import BoardClock
 from pi_controller.link.commands import BoardCommand, BoardCommands
 from pi_controller.link.messages import REASONS, Field, Gap, Health, LinkDown, LinkUp, Message, Piezo, Touch
+from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
@@ -48,7 +49,6 @@ class LinkStats(msgspec.Struct):
     missing_samples: int = 0
     ups: int = 0
     downs: int = 0
-    events_lost: int = 0
 
 
 class _Board(msgspec.Struct):
@@ -93,10 +93,9 @@ class Session:
         self._told = BoardEvents()
         self._ack: int | None = None
         maps = pinmap()
-        self._pads = maps.pads.count
         self._strips = len(maps.touch.strips)
         self._counts_per_ut = 1.0
-        self._sensors = self._pads * len(maps.magnetometers.offsets_mm)
+        self._sensors = PADS * len(maps.magnetometers.offsets_mm)
         self._bits = 1 << np.arange(self._sensors)
         self._rest = np.int16(1 << maps.board.adc_bits - 1)
         self._over = np.int16(~((1 << maps.board.adc_bits) - 1))
@@ -121,19 +120,19 @@ class Session:
 
     @property
     def takes_orders(self) -> bool:
-        """Whether the board that talks, or talked last, takes orders, and tells of events."""
+        """Whether the connected board, or the last one, takes commands and sends events."""
         return self.board is not None and self.board.minor >= wire.ORDERS
 
     def has(self, feature: int) -> bool:
-        """Whether the board that talks, or talked last, takes orders and has `feature` (a `wire.HAS_...`)."""
+        """Whether the connected board, or the last one, takes commands and has `feature` (a `wire.HAS_...`)."""
         return self.board is not None and self.takes_orders and bool(self.board.features & feature)
 
     def test(self) -> None:
-        """Order a self test as soon as the board takes orders; a `BoardEvent` "tested" tells what came of it."""
+        """Request a self test as soon as the board takes commands; a `BoardEvent` "tested" has the result."""
         self.orders.give(BoardCommand(wire.test_body))
 
     def start(self, t: float) -> None:
-        """Begin anew with a port just opened, at `t`."""
+        """Start a session on a port just opened, at `t`."""
         if self._up:
             self._down(t, "The board's port was opened anew.")
         self._decoder.restart()
@@ -248,8 +247,8 @@ class Session:
             if board.id != self.board.id or board.boots == self.board.boots:
                 return False
             self._down(t, "The board restarted.")
-        if pads != self._pads or not 100 <= hz <= 100_000 or not 1 <= block <= 128:
-            self._down(t, f"The board has {pads} pads at {hz} Hz, the pin map {self._pads}: {FLASH}.")
+        if pads != PADS or not 100 <= hz <= 100_000 or not 1 <= block <= 128:
+            self._down(t, f"The board has {pads} pads at {hz} Hz, the pin map {PADS}: {FLASH}.")
             return True
         self.clock = BoardClock()
         self._learn(board)
@@ -296,7 +295,7 @@ class Session:
         assert board is not None
         low, _, us = wire.piezo(payload)
         index = -(-us * board.hz // 1_000_000)  # the whole number; the frame has its low 32 bits
-        if index & 0xFFFFFFFF != low or len(payload) != wire.PIEZO_HEAD + 2 * self._pads * board.block:
+        if index & 0xFFFFFFFF != low or len(payload) != wire.PIEZO_HEAD + 2 * PADS * board.block:
             return False
         raw = np.frombuffer(payload, "<i2", offset=wire.PIEZO_HEAD)
         if np.bitwise_or.reduce(raw) & self._over:
@@ -316,7 +315,7 @@ class Session:
             self._stats.missing_samples += missing
             self._out.append(Gap(when - missing / board.hz, when, missing))
         self.next_index = index + board.block
-        samples: NDArray[np.int16] = (raw - self._rest).reshape(-1, self._pads)
+        samples: NDArray[np.int16] = (raw - self._rest).reshape(-1, PADS)
         self._out.append(Piezo(when, index, float(board.hz), samples, int(self._rest)))
         return True
 
@@ -324,7 +323,7 @@ class Session:
         us, *counts = wire.touch(payload)
         if max(counts) > 1023 or (when := self._when(us, t)) is None:
             return False
-        self._out.append(Touch(when, np.array(counts, np.int16).reshape(self._pads, self._strips)))
+        self._out.append(Touch(when, np.array(counts, np.int16).reshape(PADS, self._strips)))
         return True
 
     def _field(self, payload: bytes, t: float) -> bool:
@@ -354,7 +353,6 @@ class Session:
         if event is None:
             return False
         if self._told.fresh:
-            self._stats.events_lost += event.lost
             self._out.append(event)
         self._ack = self._told.upto
         return True

@@ -1,21 +1,16 @@
-"""The face of whatever messages come from: a board listened to, or the sensors on the Pi's own pins."""
+"""The interface of a message source: a connected board, the sensors on the Pi's own pins, or none."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, overload
-
-from pi_controller.link.connection import BoardConnection
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pi_controller.drivers.ports import Port
     from pi_controller.errors import PortError
     from pi_controller.link.messages import Message
 
 
 class Waits(Protocol):
-    """What readings come in by."""
+    """The port or reader that readings come in by."""
 
     @property
     def name(self) -> str:
@@ -27,22 +22,8 @@ class Waits(Protocol):
         ...
 
 
-class Link(Protocol):
-    """Whether anybody is there."""
-
-    @property
-    def up(self) -> bool:
-        """Readings come."""
-        ...
-
-    @property
-    def pinging(self) -> bool:
-        """An answer is on its way, and the moment it arrives tells the board's clock."""
-        ...
-
-
 class Source(Protocol):
-    """Who gives messages. `step` is all there is: it never reads a clock and never sleeps."""
+    """A source of messages. It is driven by `step` alone, which never reads a clock and never sleeps."""
 
     missing: PortError | None
     """Why nothing can be opened, or was lost; None while it is open."""
@@ -55,8 +36,13 @@ class Source(Protocol):
         ...
 
     @property
-    def session(self) -> Link:
-        """Whether the link is up."""
+    def up(self) -> bool:
+        """Whether readings come."""
+        ...
+
+    @property
+    def pinging(self) -> bool:
+        """Whether an answer is on its way whose moment of arrival tells the board's clock."""
         ...
 
     @property
@@ -65,7 +51,7 @@ class Source(Protocol):
         ...
 
     def step(self, t: float, at_least: int = 0) -> list[Message]:
-        """Take in what waits, let time pass to `t`; return what came."""
+        """Take in what waits (in lock step, `at_least` bytes), let time pass to `t`; return what came."""
         ...
 
     def close(self) -> None:
@@ -73,12 +59,20 @@ class Source(Protocol):
         ...
 
 
-@overload
-def listening(to: Source | Callable[[], Port]) -> Source: ...
-@overload
-def listening(to: None) -> None: ...
-@overload
-def listening(to: Source | Callable[[], Port] | None) -> Source | None: ...
-def listening(to: Source | Callable[[], Port] | None) -> Source | None:
-    """Return the source that `to` is, or a listener at the board whose port it opens; None for no sensors at all."""
-    return BoardConnection(to) if callable(to) else to
+class NoSource:
+    """The source of a table without sensors: nothing ever comes, and nothing is missing."""
+
+    missing: PortError | None = None
+    why = ""
+    port: Waits | None = None
+    up = False
+    pinging = False
+    sent = 0
+
+    def step(self, t: float, at_least: int = 0) -> list[Message]:
+        """Return no messages."""
+        del t, at_least
+        return []
+
+    def close(self) -> None:
+        """There is nothing to give back."""

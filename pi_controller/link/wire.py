@@ -1,4 +1,4 @@
-"""What board and host say to each other, type by type. Both ends run this file and `frames.py`: CPython, MicroPython.
+"""Encodes and decodes the payload of each frame type. Both ends run this file and `frames.py`: CPython, MicroPython.
 
 `firmware/README.md` is the byte-by-byte page. Nothing in the two may need what MicroPython lacks (typing, dataclasses,
 `__future__`, deleting from a bytearray).
@@ -280,7 +280,7 @@ def health(payload: bytes) -> tuple[int, int, int, int, int, int]:
 
 
 def lights_body(order: int, runs: bytes) -> bytearray:
-    """LIGHTS, an order: change these pixels and leave the others; `runs` as `runs` reads them."""
+    """LIGHTS, a command: change these pixels and leave the others; `runs` as `runs` reads them."""
     body = bytearray(7 + len(runs))
     body[0] = LIGHTS
     pack_into(_ORDER, body, 3, order)
@@ -308,22 +308,22 @@ def runs(payload: bytes, pixels: int) -> "list[tuple[int, bytes]] | None":
 
 
 def test_body(order: int) -> bytearray:
-    """TEST, an order: look at every sensor; TESTED tells what came of it."""
+    """TEST, a command: test every sensor; TESTED has the result."""
     return _body(TEST, _ORDER, order)
 
 
 def order(payload: bytes) -> int:
-    """Return the number of an order (LIGHTS, TEST)."""
+    """Return the number of a command (LIGHTS, TEST)."""
     return payload[0] | payload[1] << 8
 
 
 def done_body(order: int, result: int) -> bytearray:
-    """DONE: the order was done once, or refused (`OBEYED`, `REFUSED`), however often it came."""
+    """DONE: the command was executed once, or refused (`OBEYED`, `REFUSED`), however often it came."""
     return _body(DONE, _DONE, order, result)
 
 
 def done(payload: bytes) -> tuple[int, int]:
-    """Return order and result."""
+    """Return the command's number and the result."""
     return unpack(_DONE, payload)
 
 

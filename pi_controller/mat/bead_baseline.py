@@ -1,4 +1,4 @@
-"""What the magnetometers read with no bead near: each chip's own offset, learned when the mat is empty.
+"""Magnetometer baseline: each chip's offset, learned while the mat is empty.
 
 At power-up nobody knows whether the mat is empty. The offsets are then taken to scatter about the uniform field of the
 surroundings by as much as the sensors themselves show, and a first reading with no bead in it becomes a *provisional*
@@ -57,7 +57,7 @@ class Baseline:
         return float(np.linalg.norm(np.median((ut - self.offsets)[here], axis=0) - self.level)) if here.any() else 0.0
 
     def follow(self, ut: Array, use: NDArray[np.bool_], scans: float) -> None:
-        """Take a further reading `ut` of the empty mat in, worth `scans` of those before."""
+        """Update with a further reading `ut` of the empty mat, which counts as `scans` scans."""
         off = even(ut - self.offsets, use & self.known)
         share = max(scans / (self.scans + scans), 0.1)
         self.offsets += share * off
@@ -78,14 +78,14 @@ def learn(ut: Array, use: NDArray[np.bool_], scans: float, *, firm: bool) -> Bas
 
 
 def even(ut: Array, use: NDArray[np.bool_]) -> Array:
-    """Return `ut` (sensors, 3) less its mean over the sensors in use; zero for the others."""
+    """Return `ut` (sensors, 3) without the uniform field: less the mean of the sensors in use; zero for others."""
     if not use.any():
         return np.zeros_like(ut)
     return np.where(use[:, None], ut - ut[use].mean(axis=0), 0.0)
 
 
 def scatter(ut: Array, use: NDArray[np.bool_]) -> float:
-    """Return one sigma of how much the sensors differ, microtesla, whatever a bead does to a few of them."""
+    """Return a robust standard deviation across the sensors, microtesla; a bead near a few does not count."""
     if not use.any():
         return 1.0
     off = ut[use] - np.median(ut[use], axis=0)

@@ -1,4 +1,4 @@
-"""Magnetometers that cannot be believed: silent, at the rail, stuck at one reading, or noisy.
+"""Detects faulty magnetometers: silent, saturated, stuck at one reading, or noisy.
 
 A sensor is judged by its own readings against those of the others, scan by scan, and believed again when it reads like
 them. What beads do is told apart from faults: a magnet that moves changes a reading smoothly where noise jumps to and

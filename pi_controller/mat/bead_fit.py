@@ -1,4 +1,4 @@
-"""Which beads lie on the mat? From one reading of all magnetometers at rest: how many, where, marked or not.
+"""Dipole fit: how many beads lie on the mat, where, marked or not, from one reading of all magnetometers at rest.
 
 Every bead holds a small magnet (dipole, `dipole.py`). The magnets that explain the reading best are searched for
 (`bead_search.py`); here it is judged what they are, and whether that is beyond doubt. It is not where a residual is

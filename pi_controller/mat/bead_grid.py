@@ -1,4 +1,4 @@
-"""Where could one more bead lie? Every point of a grid over the mat tried at once, for any weights of the sensors.
+"""Grid search for one more dipole: every point over the mat at once, for any weights of the sensors.
 
 For a magnet at a given place the field is linear in its moment, so how much of the squared residual a magnet there
 would take away is `c . G^-1 c` with a 3 x 3 matrix G. G and c are sums over sensors; the sums' terms are laid down
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pi_controller.mat.dipole import response
+from pi_controller.pads import PADS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,11 +38,10 @@ class Grid:
         margin_mm: float = 120.0,
         height_mm: float = 6.0,
     ) -> None:
-        half_x = (pads.count - 1) / 2 * pads.pitch_mm + pads.width_mm / 2 + margin_mm
+        half_x = (PADS - 1) / 2 * pads.pitch_mm + pads.width_mm / 2 + margin_mm
         half_y = pads.depth_mm / 2 + margin_mm
         xs = np.linspace(-half_x, half_x, round(2 * half_x / step_mm) + 1)
         ys = np.linspace(-half_y, half_y, round(2 * half_y / step_mm) + 1)
-        self.half_mm = (half_x, half_y)
         self.places = np.array([(x, y, height_mm) for x in xs for y in ys])
         maps = np.array([response(sensors_mm, place) for place in self.places])  # (places, sensors, 3, 3)
         count, sensors = maps.shape[:2]

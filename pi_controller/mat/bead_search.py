@@ -1,4 +1,4 @@
-"""Which magnets explain a reading best? As few as do, found with a bounded amount of work.
+"""Model selection: the fewest magnets that explain a reading, found with a bounded amount of work.
 
 Magnets are added where the grid says that one more would explain most, all of them are refined together, and one stays
 only if the likelihood rises by more than noise could make it. Magnets far from each other are added at once; near each
@@ -188,7 +188,7 @@ def nearest(places: Array) -> float:
 
 
 def fair(chi2: float, freedom: int) -> bool:
-    """Return whether noise alone makes a `chi2` like this, six sigma allowed."""
+    """Return whether `chi2` is consistent with noise alone, within six sigma."""
     return chi2 <= freedom + 6.0 * (2.0 * max(freedom, 1)) ** 0.5
 
 

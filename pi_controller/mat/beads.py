@@ -1,4 +1,4 @@
-"""Beads at rest: waits until the field is quiet, then says once what lies on the mat.
+"""Bead detector: waits until the field is at rest, then reports once what lies on the mat.
 
 While nothing changes a scan costs a handful of array operations. A change - in one scan, or too small for one but
 there in the average of several - opens a window; it closes when the field has kept still for `settle_s`, and then the
@@ -94,7 +94,7 @@ class BeadTracker:
 
     @property
     def present(self) -> Beads | None:
-        """What was last said to lie here; None since the mat has to be sensed again."""
+        """The beads last reported; None while a new reading is awaited."""
         return self._said
 
     def _start_over(self) -> None:
@@ -117,11 +117,11 @@ class BeadTracker:
         self._same_mm = SAME_MM
 
     def sense_again(self) -> None:
-        """Forget what was said: the next reading at rest is emitted afresh (the link was down)."""
+        """Discard the last report: the next reading at rest is emitted again (the link was down)."""
         self._start_over()
 
     def emit_again(self, t: float) -> None:
-        """Say what lies here once more, also when nothing has changed: a hand has gone at `t`.
+        """Emit the next reading at rest even if nothing has changed: a hand has gone at `t`.
 
         It is said when the field has kept still for `settle_s` since, so it holds for what the hand left behind; and
         not before `AFTER_HAND_S`, so that the time of it does not tell whether this hand left anything.
@@ -129,14 +129,14 @@ class BeadTracker:
         self._again_since = t
 
     def forget(self) -> None:
-        """Forget the sensors too: another board."""
+        """Discard report and baseline: another board."""
         self.baseline = None
         self._noise, self._noise_scans = 1.0, 0
         self._watch = SensorFaults(self._shape[0])
         self._start_over()
 
     def known_empty(self) -> None:
-        """Learn the baseline from the present: somebody who can see it says that no bead is near.
+        """Take the present field as the baseline: somebody who can see it says that no bead is near.
 
         Takes the reading at rest; while something moves, or before the first reading, the next one.
         """

@@ -1,4 +1,4 @@
-"""Butterworth filters and their like in numpy alone, run on a stream that may be cut into blocks anywhere.
+"""Streaming IIR filters (Butterworth) in numpy alone; the stream may be cut into blocks anywhere.
 
 scipy.signal would do, but a table that starts would take a second of processor and tens of megabytes for it.
 

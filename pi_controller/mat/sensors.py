@@ -1,4 +1,4 @@
-"""The whole feel of the mat in one object: messages of the link in, mat events out."""
+"""All detectors of one mat in one object: messages of the link in, mat events out."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pi_controller.mat.events import Blind, Link, MatEvent, SensorFault, Sensors
 from pi_controller.mat.hands import HandDetector
 from pi_controller.mat.strikes import StrikeDetector, StrikeSettings
 from pi_controller.mat.stroke_hands import StrokeHands
+from pi_controller.pads import EVERY_PAD, PADS
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ NO_SCAN_S = 0.3
 
 
 class MatSensors:
-    """Strikes, hands and beads of one mat, and its link.
+    """The strike, hand and bead detectors of one mat, and its link.
 
     `strikes` are the settings of the strike detector, which is built when the first samples tell their rate; `hands`
     and `beads` are detectors set up differently from the pin map's. `board_id` is the board that the beads' baseline
@@ -41,7 +42,7 @@ class MatSensors:
         board_id: str = "",
     ) -> None:
         pins = pinmap()
-        self.hands = hands or HandDetector(pins.pads.count, len(pins.touch.strips))
+        self.hands = hands or HandDetector(PADS, len(pins.touch.strips))
         self._struck = StrokeHands(self.hands)
         self.beads = beads or BeadTracker()
         self._settings = strikes or StrikeSettings()
@@ -104,7 +105,7 @@ class MatSensors:
         dead = (SensorFault("disc", pad, why) for pad, why in sorted(discs.items()) if why != "samples are missing")
         if self._unheard:
             touch = pinmap().touch
-            every = ((pad, strip) for pad in range(1, pinmap().pads.count + 1) for strip in range(len(touch.strips)))
+            every = ((pad, strip) for pad in EVERY_PAD for strip in range(len(touch.strips)))
             return (*dead, *(SensorFault("strip", pad, "silent", strip) for pad, strip in every))
         strips = (SensorFault("strip", one.pad, one.wrong, one.strip) for one in self.hands.faults)
         return (*dead, *strips)

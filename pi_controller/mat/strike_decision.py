@@ -1,4 +1,4 @@
-"""What the strike detector says of one stroke, in sample numbers; `Strike` is the same on the host's clock."""
+"""The detector's decision on one stroke, in sample numbers; `Strike` is the same on the host's clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a strike channel: silent, at its rail, noisy, just after missing samples; and pads swapped.
+"""Health of the strike channels: silent, saturated, noisy, just after missing samples; and pads swapped.
 
 A channel that was cut and comes back brings an edge that looks like a stroke, but no more than it moved before. So for
 one that stopped moving, the floor is held where it was; for one that never moved beside channels that never rest, it is
@@ -90,7 +90,7 @@ class _Channel:
 
 
 class ChannelWatch:
-    """Follows the channels of one detector, a look every so often."""
+    """Monitors the channels of one detector, at regular intervals."""
 
     def __init__(
         self, channels: int, rate: float, every_s: float, full_scale: float, flicker: float, at_once: int
@@ -122,7 +122,7 @@ class ChannelWatch:
         self._heard[at : at + len(x)] = x
 
     def deaf(self, at: int) -> NDArray[np.bool_]:
-        """The channels that stood at their rail just before sample `at`, or stand there."""
+        """The channels saturated at sample `at`, or just before it."""
         high, low = self._at_rail(at, self._recent_n)
         deaf = np.zeros(self._channels, dtype=np.bool_)
         for rail in (high, low):

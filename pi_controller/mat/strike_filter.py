@@ -1,4 +1,4 @@
-"""Samples in, energy per half millisecond out: what the strike detector looks at.
+"""Front end of the strike detector: samples in, band energy per half millisecond out.
 
 Three steps, all causal and with their state kept, so the stream may be cut into blocks anywhere:
 
@@ -97,7 +97,7 @@ class StrikeFilter:
         self.reset()
 
     def reset(self) -> None:
-        """Forget everything: the next sample is the first of a new stretch."""
+        """Reset all state: the next sample is the first of a new stretch."""
         self._jumps = LoneJumps(self._pads, self._still)
         self._filters = RecursiveFilter(self._bands, self._pads)
         self._rest = np.zeros((len(self._bands), self._pads, 0))

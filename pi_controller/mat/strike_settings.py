@@ -1,4 +1,4 @@
-"""What counts as a stroke: every figure of the strike detector in one place.
+"""Parameters of the strike detector: what counts as a stroke.
 
 Decibels are of energy and always a ratio of two things in the same signal; nothing is in volts, so one setting serves
 all pads. The figures were set on recordings of some twenty piezo pads and on real drumming sent through a simulated
@@ -11,6 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from pi_controller.errors import SettingsError
+
+THRESHOLD_DB = (3.0, 40.0)
+"""The least and the most that a table's settings or a mat's profile may ask of a stroke (`peak_db`)."""
+LOCKOUT_S = (0.02, 5.0)
+"""The least and the most of `lockout_s`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +84,8 @@ class StrikeSettings:
             faults.append("floor_lsb: above 0")
         if not 0 <= self.floor_full < 1:
             faults.append("floor_full: 0 to 1")
-        if not 0.02 <= self.lockout_s <= 5:
-            faults.append("lockout_s: 0.02 to 5")
+        if not LOCKOUT_S[0] <= self.lockout_s <= LOCKOUT_S[1]:
+            faults.append(f"lockout_s: {LOCKOUT_S[0]:g} to {LOCKOUT_S[1]:g}")
         if not 0.0002 <= self.hop_s <= 0.005:
             faults.append("hop_s: 0.0002 to 0.005")
         elif min(self.wait_s, self.doubt_s) < 0 or self.wait_s + self.doubt_s > 9 * self.hop_s:

@@ -1,4 +1,4 @@
-"""Feels strikes: piezo samples of one to eight pads in, one `Strike` out for each stroke of the stick.
+"""Strike detector: piezo samples of one to eight pads in, one `Strike` out for each stroke of the stick.
 
 A stroke is told from everything else by comparing a few milliseconds with what the same signals said before and beside:
 
@@ -61,7 +61,7 @@ def _ratio(db: float) -> float:
 
 
 class StrikeDetector:
-    """Feed it samples; it says which pad was struck first. See the module's docstring."""
+    """Detects strokes in a stream of samples, and which pad was struck first. See the module's docstring."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Was it a hand? A stroke is held back until the touch strips have told of its moment.
+"""Tells strokes from hands that bump a pad: a stroke is held until the touch scan after it.
 
 A hand that goes under a pad shakes it as a light stroke does, a tenth of a second before it is known to be in. By then
 it lies over the strip of its own edge: a pad whose strips lose nothing in the first scan after the stroke was struck by
@@ -33,7 +33,7 @@ WORST_FIRST: tuple[StrokeHand, ...] = ("hider", "unclear", "hitter")
 
 
 class StrokeHands:
-    """Holds strokes back, and tells of each whose hand was at its pad."""
+    """Holds strokes back and labels each with the hand that was at its pad."""
 
     def __init__(self, hands: HandDetector) -> None:
         self._hands = hands
@@ -53,7 +53,7 @@ class StrokeHands:
         return self._decided()
 
     def overdue(self, t: float) -> list[Strike]:
-        """Return the strokes that the strips should have told of by `t`, where they say nothing any more."""
+        """Return the strokes whose touch scan is overdue at `t`."""
         return self._given_up([each for each in self._held if t > max(each.t + AFTER_S, self._heard) + UNHEARD_S])
 
     def lost(self) -> list[Strike]:
@@ -61,7 +61,7 @@ class StrokeHands:
         return self._given_up(self._held)
 
     def forget(self) -> None:
-        """Nobody waits for a stroke any more."""
+        """Drop the strokes held back: none is due any more."""
         self._held.clear()
 
     def _decided(self) -> list[Strike]:

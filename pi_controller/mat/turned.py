@@ -1,4 +1,4 @@
-"""What happened on the mat, as those at its far edge see it: pad 1 is on their left too."""
+"""Mirrors mat events for the team at the far edge: pad 1 is on their left too."""
 
 from __future__ import annotations
 
@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from pi_controller.mat.events import Bead, Beads, HandIn, HandOut, MatEvent, Sensors, Strike
+from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
     from pi_controller.mat.events import SensorFault, Side
 
-_PADS = pinmap().pads.count
-_STRIPS = len(pinmap().touch.strips)
-
 
 def pad_from_afar(pad: int) -> int:
     """Return the number that a pad has for those at the other edge."""
-    return _PADS + 1 - pad
+    return PADS + 1 - pad
 
 
 def turned(event: MatEvent) -> MatEvent:
@@ -60,5 +58,5 @@ def side_from_afar(side: Side | None) -> Side | None:
 
 
 def _fault(fault: SensorFault) -> SensorFault:
-    strip = None if fault.strip is None else _STRIPS - 1 - fault.strip
+    strip = None if fault.strip is None else len(pinmap().touch.strips) - 1 - fault.strip
     return replace(fault, pad=pad_from_afar(fault.pad), strip=strip)

@@ -139,7 +139,7 @@ class WavReader:
 
 
 class Slower:
-    """Brings a fast recording down by a whole factor, causally: lone jumps limited, low-pass, every so manieth kept."""
+    """Decimates a recording by a whole factor, causally: lone jumps limited, low-pass, every n-th sample kept."""
 
     def __init__(self, rate: float, channels: int, still: float) -> None:
         self.factor = max(1, math.ceil(rate / HIGHEST_HZ))

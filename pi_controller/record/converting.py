@@ -1,4 +1,4 @@
-"""From the score sheet's actions and the journal's facts to a record, and back to the sheet."""
+"""Converts score sheets and journals to records, and records back to score sheets."""
 
 from __future__ import annotations
 

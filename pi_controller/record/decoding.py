@@ -1,4 +1,4 @@
-"""From the bytes of a file to its lines, whatever wrote them: encodings, line ends, NULs, and noise without end.
+"""Decodes a file's bytes to lines, whatever wrote them: encodings, line ends, NULs, and noise.
 
 Nothing here raises, and no more is kept than a line at a time and a bounded list of faults.
 """

@@ -1,4 +1,4 @@
-"""A record told again: hide by hide, or turn by turn, with the sticks drawn; or a JSON object an entry."""
+"""Renders a record: hide by hide, or turn by turn, with the sticks drawn; or a JSON object an entry."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from pi_controller.games.base import Json
     from pi_controller.record.model import Entry
 
-    Played = Callable[[Mapping[str, Any], Mapping[str, str]], str]
+    Played = Callable[[str, Mapping[str, Any], Mapping[str, str]], str]
 
 
 def as_text(record: Record, out: TextIO, to: int | None = None, played: Played | None = None) -> None:
     """Write the record's story to `out`, with `to` the entries up to that number. Raises `RecordError`.
 
-    `played` puts an action into words; without it, and where it has none, it is told as the record writes it.
+    `played` puts an action of a game into words; without it, and where it has none, it is told as the record writes it.
     """
     playthrough = begun(record)
     teams = " and ".join(f"{put_text(name)} ({team})" for team, name in sorted(record.teams.items()))
@@ -52,7 +52,9 @@ def as_text(record: Record, out: TextIO, to: int | None = None, played: Played |
 
 
 def _line_of(entry: Entry, record: Record, played: Played | None) -> str:
-    words = played(current(record.game, entry.action), {**record.teams}) if played and isinstance(entry, Move) else ""
+    words = ""
+    if played and isinstance(entry, Move):
+        words = played(record.game, current(record.game, entry.action), {**record.teams})
     return written(entry, record.game, words=words).lstrip(" ~")
 
 

@@ -1,4 +1,4 @@
-"""The course of a recorded game: its actions played one after the other, and the hide or turn each belongs to."""
+"""Plays the actions of a recorded game and counts the hide or turn that each belongs to."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Playthrough(Generic[S]):
         return number, calls
 
     def once(self, action: Action) -> None:
-        """Check that `action` is one of this game; whether it was allowed when it was done cannot be told any more."""
+        """Check that `action` is valid in this game; whether it was legal when it was done is no longer known."""
         try:
             if action.get("do") == SET:
                 self.game.restore(_sheet(action))

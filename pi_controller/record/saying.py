@@ -1,4 +1,4 @@
-"""What the judge said of the table itself, and who said it, in a line each: for a record and a game told again."""
+"""Texts of judge's commands about the table itself, with who gave them: for a record and a replay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words and values as they stand in a line: numbers, true, false, null and words bare, everything else as JSON.
+"""Tokens of a line: numbers, true, false, null and words bare, everything else as JSON.
 
 `put` and `take` are each other's inverse, and so are `put_text` and `take_text` for free text.
 """

@@ -34,7 +34,7 @@ def write(record: Record) -> str:
 
 
 def begun(record: Record) -> Playthrough[Any]:
-    """Return the course of the record's game at its opening; `RecordError` where game or options are not known."""
+    """Return a playthrough of the record's game at its opening; `RecordError` where game or options are not known."""
     try:
         game = registry.game(record.game, record.options)
     except UsageError as error:

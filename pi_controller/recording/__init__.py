@@ -1,1 +1,1 @@
-"""Sensor recordings: every reading of a table in one file, told again bit for bit, and scored against the truth."""
+"""Sensor recordings: every reading of a table in one file, replayed bit for bit, and scored against the truth."""

@@ -1,4 +1,4 @@
-"""A mat recorded without a game: every reading goes to the file at once, with the stick's contact as the truth.
+"""Bench recording without a game: every reading goes to the file at once, with the stick's contact as ground truth.
 
 Nothing is hidden here, so nothing is held back. `Bench.step(t)` is all there is, as with the daemon; the verb drives it
 on the wall's clock.
@@ -9,16 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pi_controller.link.messages import Piezo
-from pi_controller.link.source import listening
 from pi_controller.mat.events import Button
 from pi_controller.pinmap import pinmap
 from pi_controller.recording.blocks import Blocks
 from pi_controller.recording.model import Batch, Began, Ended
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
-    from pi_controller.drivers.ports import Buttons, Port
+    from pi_controller.drivers.ports import Buttons
     from pi_controller.link.messages import Message
     from pi_controller.link.source import Source
     from pi_controller.recording.chunks import ChunkFile
@@ -30,13 +29,13 @@ SYNC_S = 5.0
 
 
 class Bench:
-    """Records what `source`, or the board whose port it opens, gives to `file`.
+    """Records what `source` gives to `file`.
 
     `contact` tells when the stick touched, if it is wired.
     """
 
-    def __init__(self, file: ChunkFile, source: Source | Callable[[], Port], contact: Buttons | None = None) -> None:
-        self.connection = listening(source)
+    def __init__(self, file: ChunkFile, source: Source, contact: Buttons | None = None) -> None:
+        self.source = source
         self.rows = self.touches = 0
         """Rows of samples and touches kept so far."""
         self._file = file
@@ -49,7 +48,7 @@ class Bench:
 
     def step(self, t: float, at_least: int = 0) -> None:
         """Take in what waits (in lock step, `at_least` bytes). Raises `OSError` when the file cannot be written."""
-        messages = self.connection.step(t, at_least)
+        messages = self.source.step(t, at_least)
         if self._contact is not None:
             self._contact.tick(t)
         if messages or self._waiting:
@@ -61,7 +60,7 @@ class Bench:
 
     def close(self) -> None:
         """Write the rest; close the port, the contact and the file."""
-        self.connection.close()
+        self.source.close()
         if self._contact is not None:
             self._contact.close()
         try:

@@ -1,4 +1,4 @@
-"""Entries gathered until there is about a second of them, then packed."""
+"""Buffers entries for about a second, then packs them into a block."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Blocks:
         self._entries.append(entry)
 
     def rest(self) -> None:
-        """Nothing is under way: end the block if it is full."""
+        """End the block if it is full; called where no batch is under way."""
         if self._rows >= MOST_ROWS or len(self._entries) >= MOST_ENTRIES:
             self.flush()
 
@@ -51,7 +51,7 @@ class Blocks:
             self._end(self._last() if self._last else None)
 
     def clear(self) -> None:
-        """Forget what was gathered."""
+        """Discard the buffered entries."""
         self._entries, self._alike, self._rows = [], {}, 0
 
     def _end(self, last: Entry | None) -> None:

@@ -1,4 +1,4 @@
-"""The file around the blocks: chunks with a length and a CRC each, only ever added at the end.
+"""The container file: append-only chunks with a length and a CRC each.
 
     "MMSENS1\\n"   then chunks:   "MM" kind(1)   length(4)   CRC-32(4)   payload
 

@@ -1,4 +1,4 @@
-"""A second or so of entries as one block of bytes and back, exactly: columns, differences, byte planes, zlib.
+"""Lossless block codec: about a second of entries as columns, differences, byte planes, zlib.
 
 Samples are written as what their two neighbours before do not foretell (order 0, 1 or 2, whichever is smallest for a
 pad), small numbers whatever their sign, and all low bytes stand before all high bytes: zlib then finds almost nothing

@@ -1,4 +1,4 @@
-"""What two readings of the same recording differ in: strikes felt with other settings, facts concluded otherwise."""
+"""Diffs two replays of one recording: strikes detected with other settings, facts concluded otherwise."""
 
 from __future__ import annotations
 

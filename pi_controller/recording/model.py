@@ -1,4 +1,4 @@
-"""What a sensor recording holds: a header, then everything that went into the table, in the order it went in."""
+"""Data model of a sensor recording: a header, then every input of the table in order."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Lost:
 
 @dataclass(frozen=True, slots=True)
 class Felt:
-    """Up to here the table had felt `count` mat events; `crc` is the CRC-32 of them all, as JSON one after another."""
+    """A checkpoint: `count` mat events so far; `crc` is the CRC-32 of them all, as JSON one after another."""
 
     count: int
     crc: int

@@ -1,4 +1,4 @@
-"""The recorder of a table: looks on at the daemon and keeps every reading, but shows none before its hide is over.
+"""Records every reading of a table as an observer of the daemon; none is on disk before its hide is over.
 
 The readings of a hide say where the bead lies. So a second of them is packed at a time and held in memory, and the file
 grows only when the table itself has shown the bead (or settled the hide), all at once: neither what is in the file nor
@@ -22,6 +22,7 @@ import msgspec
 from pi_controller.pinmap import pinmap
 from pi_controller.recording.blocks import Blocks
 from pi_controller.recording.model import Armed, Batch, Began, Ended, Entry, Felt, Lost
+from pi_controller.table.observer import Observer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,8 +41,8 @@ _SHOWN = ("show", "over")
 _json = msgspec.json.Encoder().encode
 
 
-class Recorder:
-    """An observer of the daemon (`daemon.Observer`) that writes to `file`.
+class Recorder(Observer):
+    """Writes everything that is read and felt to `file`.
 
     `room(size)` is asked before each release whether the file may go on at that size, bytes; it may make room. `hold`
     is the most that is held in memory.
@@ -96,7 +97,7 @@ class Recorder:
             self._blocks.add(press)
 
     def on_step(self, t: float, table: Table, armed: bool) -> None:
-        """Note what time brought; let go of what may be seen now, a chunk a step."""
+        """Record the end of the step; write out what may be public now, a chunk a step."""
         if self._file is None:
             return
         view = table.view

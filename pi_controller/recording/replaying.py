@@ -1,4 +1,4 @@
-"""A recording told again: through the same detectors to the same mat events, and through the referee to the facts.
+"""Replays a recording: through the same detectors to the same mat events, and through the referee to the facts.
 
 `felt` needs the recording alone: when a strike counted stands in it. `judged` plays the whole table again; what the
 judge said is taken from the journal (`judge_calls`), for no sensor saw it.
@@ -20,8 +20,9 @@ import msgspec
 from pi_controller.errors import MatError
 from pi_controller.games import registry
 from pi_controller.link.messages import Gap
+from pi_controller.link.source import NoSource
 from pi_controller.mat.events import Button
-from pi_controller.mats import Mats, mat_sensors_for
+from pi_controller.mats import Mat, Mats, mat_sensors_for
 from pi_controller.recording.model import Armed, Batch, Began, Ended, Felt, Lost, RecordingError
 from pi_controller.referee.facts import Answer, Commit, Done, Fact, HideAgain, Opened, Reveal, Struck, Undone
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeCall, JudgeHideAgain, JudgeUndo
@@ -185,13 +186,14 @@ def _play(
     strikes: StrikeSettings | None,
     events: list[MatEvent],
 ) -> str:
-    mats = Mats(table, [mat_sensors_for(header.game, strikes or header.strike_settings())])
+    mat = Mat(NoSource(), mat_sensors_for(header.game, strikes or header.strike_settings()))
+    mats = Mats(table, [mat])
     batch: list[Message] = []
     call = next(calls, None)
     t = header.t
     for entry in entries:
         if batch and not _is_message(entry):
-            events += mats.feed(batch)
+            events += mats.feed(batch, mat)
             batch.clear()
         match entry:
             case Began():

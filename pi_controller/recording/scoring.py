@@ -1,4 +1,4 @@
-"""Strikes held against the truth: which strokes were felt, on which pad, how soon, and what was felt that was none."""
+"""Scores detected strikes against ground truth: recall, precision, right pad, latency, false strikes."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Heard:
 
 
 def hear(entries: Iterable[Entry], strikes: StrikeSettings, t0: float) -> Heard:
-    """Listen to a recording with every strike counting; times are told from `t0`."""
+    """Detect strikes in a recording, all of them armed; times are relative to `t0`."""
     heard = Heard()
     detector: StrikeDetector | None = None
     like: tuple[float, int, int] | None = None

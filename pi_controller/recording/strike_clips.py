@@ -1,4 +1,4 @@
-"""Keeps what the pads felt around each strike that was due: looks on at the daemon, fills the `Review`."""
+"""Keeps the samples around each strike that was due, as an observer of the daemon that fills the `Review`."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ import numpy as np
 from pi_controller.link.messages import Gap, LinkDown, LinkUp, Piezo
 from pi_controller.mat.events import Strike
 from pi_controller.mat.turned import pad_from_afar
+from pi_controller.table.observer import Observer
 from pi_controller.table.review import BESIDE_S, Review, ReviewError, Stroke
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pi_controller.link.messages import Message
-    from pi_controller.mat.events import Button, MatEvent
+    from pi_controller.mat.events import MatEvent
     from pi_controller.mat.strikes import StrikeSettings
     from pi_controller.table.table import Table
 
@@ -35,8 +36,8 @@ class _Waiting:
     turned: bool
 
 
-class Around:
-    """An observer of the daemon (`daemon.Observer`). Strikes are kept with the `strikes` settings.
+class Around(Observer):
+    """Cuts a clip of samples around each strike. Strikes are kept with the `strikes` settings.
 
     `review` opens what they are kept in, and again for each game that the table goes on with. Raises what it raises.
     """
@@ -52,7 +53,7 @@ class Around:
         self._done: list[Stroke] = []
 
     def on_messages(self, t: float, messages: Sequence[Message], armed: bool) -> None:  # noqa: ARG002
-        """Remember the samples."""
+        """Buffer the samples."""
         for message in messages:
             match message:
                 case Piezo():
@@ -66,15 +67,12 @@ class Around:
         """Note the strikes: they are told only while one is due."""
         self._waiting += [_Waiting(event, self._hide, self._turned) for event in events if isinstance(event, Strike)]
 
-    def on_press(self, t: float, press: Button) -> None:
-        """A button shakes nothing."""
-
     def on_step(self, t: float, table: Table, armed: bool) -> None:  # noqa: ARG002
         """Keep the strikes of which everything is there; those of the next game apart from those of the last."""
         if self._game not in (None, table.story.revision_from):
             self._next_game()
         self._game = table.story.revision_from
-        self._hide, self._turned = table.story.hide, table.mirrored and table.seats == "turn"
+        self._hide, self._turned = table.story.hide.number, table.mirrored and table.seats == "turn"
         end = _end(self._ring[-1]) if self._ring else float("inf")
         ready = [one for one in self._waiting if one.strike.t + BESIDE_S <= end]
         self._waiting = [one for one in self._waiting if one.strike.t + BESIDE_S > end]

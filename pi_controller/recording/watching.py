@@ -1,4 +1,4 @@
-"""What looks on at a table as its settings want it: the recorder of the sensors, and the keeper of the hits."""
+"""Builds a table's observers from its settings: the sensor recorder and the strike clips."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
     from pathlib import Path
 
-    from pi_controller.daemon import Observer
+    from pi_controller.table.observer import Observer
     from pi_controller.table.settings import Settings
     from pi_controller.table.table import Table
 

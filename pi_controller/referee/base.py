@@ -107,7 +107,7 @@ class Referee(ABC):
             case Link():
                 self._link(tx, event)
             case Sensors(faults=faults):
-                if faults != story.faults:
+                if faults != story.link.faults:
                     tx.add(SensorsSeen(event.t, faults))
             case Beads() if self.settings.beads == "judge":
                 pass
@@ -137,9 +137,9 @@ class Referee(ABC):
         """Return when what the story waits for has taken too long, or None."""
         waits = story.question is None and not story.stands
         limit = self._limit(story) if waits else None
-        if limit is None or (story.phase != "check" and story.waiting.stood is not None):
+        if limit is None or (story.phase != "check" and story.clocks.waiting.stood is not None):
             return None
-        return limit + (self._private.since if story.phase == "check" else story.waiting.began)
+        return limit + (self._private.since if story.phase == "check" else story.clocks.waiting.began)
 
     def unanswered(self, story: Story) -> tuple[float, str] | None:
         """Return when the open question is answered unless somebody answers it, and how; None: it waits."""
@@ -147,7 +147,7 @@ class Referee(ABC):
         if asked is None or story.stands:
             return None
         # a hide that nothing was hit in can start over, whatever was asked
-        answer = self.settings.unasked(asked.about, (*asked.choices, *(() if story.hits else ("hide_again",))))
+        answer = self.settings.unasked(asked.about, (*asked.choices, *(() if story.hide.hits else ("hide_again",))))
         return None if answer is None else (asked.t + self.settings.answer_within_s, answer)
 
     @property
@@ -176,12 +176,12 @@ class Referee(ABC):
         self._private = PrivateState(restarted=True)
         self._private.wait(story, t)
         tx = self._begin(story, t)
-        tx.add(Away(t, story.last_t))
-        if story.link:
+        tx.add(Away(t, story.clocks.last_t))
+        if story.link.up:
             tx.add(LinkSeen(t, up=False, why=why))
-        if story.faults:
+        if story.link.faults:
             tx.add(SensorsSeen(t))  # whatever is wrong will be felt again
-        if story.phase == "hide" and story.passes:
+        if story.phase == "hide" and story.hide.passes:
             tx.hide_again(why, "restart")
         tx.void(why)
         return tx.facts
@@ -211,9 +211,9 @@ class Referee(ABC):
         """Return what follows from a table having stood still until `t`: like a gap on the link."""
         tx = self._begin(story, t)
         self._private.wait(story, t, afresh=True)
-        tx.add(Away(t, story.last_t))
+        tx.add(Away(t, story.clocks.last_t))
         link = self._private.link
-        if link is not None and link != story.link:
+        if link is not None and link != story.link.up:
             tx.add(LinkSeen(t, link, why))
         self._missed(tx, Blind(t, t), why)
         return self._finish(tx)
@@ -247,7 +247,7 @@ class Referee(ABC):
     def _learned(self, tx: Transaction, asked: Question) -> str:
         """Return how the mat has learned the answer to `asked` since (one of `WITHDRAWN`), or nothing."""
         story, private = tx.story, self._private
-        if asked.about == "disc_dead" and story.link and not story.deaf:
+        if asked.about == "disc_dead" and story.link.up and not story.deaf:
             return "disc_back"
         reading = private.reading
         seen = reading is not None and reading.sure and reading.t > asked.t and not private.hands
@@ -258,7 +258,7 @@ class Referee(ABC):
                 return "hand_out"
             case "bead_moved" | "ball_moved" if seen and self._in_place(tx):
                 return "bead_there"
-            case "link_gap" if seen and story.link and self._in_place(tx):
+            case "link_gap" if seen and story.link.up and self._in_place(tx):
                 return "link_back"
             case _:
                 return ""
@@ -277,14 +277,14 @@ class Referee(ABC):
         """Samples are missing: a stroke that is due and that nobody felt is the judge's to say."""
         del event, why
         story = tx.story
-        if story.phase == "hit" and story.armed and "link_gap" not in story.waived:
+        if story.phase == "hit" and story.armed and "link_gap" not in story.hide.waived:
             # a cable that loses samples all the time would ask all the time: the judge may take that upon himself
             tx.add(Question(tx.t, "link_gap", ("none", *map(str, story.pads_open), "play_on")))
 
     # alike for all
 
     def _begin(self, story: Story, t: float) -> Transaction:
-        if story.commit is None:
+        if story.hide.commit is None:
             self._private.sealed = None  # opened or withdrawn, and written: an undo does not seal it again
         return Transaction(
             self.game, self.settings, self._random_bytes, self._bound, private=self._private, story=story, t=t
@@ -306,8 +306,8 @@ class Referee(ABC):
         return tx.facts
 
     def _link(self, tx: Transaction, event: Link) -> None:
-        was, private = tx.story.link, self._private
-        if was is not False or event.up or event.why != tx.story.link_why:
+        was, private = tx.story.link.up, self._private
+        if was is not False or event.up or event.why != tx.story.link.why:
             tx.add(LinkSeen(tx.t, event.up, event.why))
         back, private.link = event.up and private.restarted, event.up
         private.restarted = private.restarted and not event.up

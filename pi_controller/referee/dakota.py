@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pi_controller.mat.events import Beads, Blind, Button, HandIn, HandOut, Link, MatEvent, Strike
 from pi_controller.referee import hide, hits, judge_commands
 from pi_controller.referee.base import Referee
-from pi_controller.referee.facts import LinkSeen, Question
+from pi_controller.referee.facts import LinkSeen, Question, Shown
 
 if TYPE_CHECKING:
     from pi_controller.referee.judge import JudgeAction
@@ -19,10 +19,32 @@ class DakotaReferee(Referee):
     """One table's referee for `dakota`."""
 
     def _act(self, tx: Transaction, call: JudgeAction) -> None:
-        judge_commands.act(tx, call)
+        story, action = tx.story, call.action
+        tx.game.play(story.state, action)
+        last = action.get("do") == "foul" and action.get("hide") == "last"
+        if story.phase == "show" and action.get("hide") != "last":  # it belongs to the next hide
+            tx.add(Shown(tx.t))
+        unhit = story.phase in ("hide", "check", "hit") and not story.hide.hits
+        tx.play(action, "judge")
+        changed = tx.game.sheet(tx.story.state) != tx.game.sheet(story.state)
+        if last and unhit and changed and tx.story.phase != "over":
+            tx.hide_again("the last hide was settled anew")
 
     def _answered(self, tx: Transaction, asked: Question, answer: str) -> None:
-        judge_commands.follow(tx, asked, answer)
+        match answer:
+            case "none" | "by_eye":
+                pass
+            case "found" | "missed":
+                tx.play({"do": "hit", "found": answer == "found", "pad": asked.pads[0]}, tx.by)
+            case "foul":
+                tx.foul(asked.foul, tx.by, asked.about if asked.about == "bead_moved" else "")
+            case "hide_again":
+                judge_commands.hide_anew(tx)
+            case "play_on":
+                if asked.about == "bead_moved":
+                    hits.seal_again(tx)
+            case pad:
+                hits.hit(tx, int(pad), tx.by)
 
     def _felt(self, tx: Transaction, event: MatEvent) -> None:
         match event:
@@ -54,7 +76,7 @@ class DakotaReferee(Referee):
     def _limit(self, story: Story) -> float | None:
         if story.phase == "check":
             return self.settings.check_timeout_s
-        if story.phase == "hit" and "time" not in story.waived and self.settings.mode("time") != "off":
+        if story.phase == "hit" and "time" not in story.hide.waived and self.settings.mode("time") != "off":
             return self.settings.hit_seconds
         return None
 
@@ -74,13 +96,13 @@ class DakotaReferee(Referee):
     def _unfelt(self, story: Story) -> bool:
         """Return whether a hit may have been made all the same, and was not felt or did not count."""
         touched = story.notice is not None and story.notice.about == "touch_passed_over"
-        return bool(story.deaf) or touched or "link_gap" in story.waived
+        return bool(story.deaf) or touched or "link_gap" in story.hide.waived
 
     def _missed(self, tx: Transaction, event: Blind | Link, why: str) -> None:
         story = tx.story
         told = isinstance(event, Blind) and story.phase in ("hide", "check", "show")
-        if told and story.doubt < story.collecting:
-            tx.add(LinkSeen(tx.t, story.link is not False, why))
+        if told and story.hands.doubt < story.collecting:
+            tx.add(LinkSeen(tx.t, story.link.up is not False, why))
         super()._missed(tx, event, why)
 
 

@@ -1,7 +1,7 @@
 """What the referee concludes, as strict typed JSON: one fact a line, `{"t": s, "kind": name, ...}`.
 
 Facts are what the journal keeps. They are public: no fact holds the bead's place before the hide is over. State,
-undo and resume are folds over them (`story.tell`).
+undo and resume are folds over them (`reducer.apply`).
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ Source = Literal["sensor", "judge", "clock", "restart"]
 class Opened(msgspec.Struct, frozen=True, tag_field="kind", tag="opened", omit_defaults=True):
     """A game is set up: the rule set with its version, source and options, and the teams' names.
 
-    Where it follows another at the same table, `after` is the file in which that one is kept, and `Story.stand` goes on
-    from `revision_from`: a screen of that one is told from every screen of this.
+    Where it follows another at the same table, `after` is the file in which that one is kept, and `Story.revision`
+    goes on from `revision_from`: a screen of that one is told from every screen of this.
     """
 
     t: float

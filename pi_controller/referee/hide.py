@@ -8,13 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pi_controller.mat.events import Beads, Button, HandIn, HandOut
+from pi_controller.pads import EVERY_PAD
 from pi_controller.referee.facts import ByEye, HandPass, Question, Ready, Shown
 from pi_controller.referee.settings import PASS_FOULS
 
 if TYPE_CHECKING:
     from pi_controller.referee.transaction import Transaction
-
-PADS = {1, 2, 3, 4}
 
 
 def hand(tx: Transaction, event: HandIn | HandOut) -> None:
@@ -48,8 +47,8 @@ def ready(tx: Transaction) -> None:
     Until the bead of that hide is up, the first hand since then is the one that fetches it.
     """
     story = tx.story
-    hands = len(story.passes) + len(tx.private.hands) - (story.phase == "show")
-    felt = story.link and max(story.doubt, story.vague) < story.collecting
+    hands = len(story.hide.passes) + len(tx.private.hands) - (story.phase == "show")
+    felt = story.link.up and not story.passes_unsure
     if felt and hands <= 0:
         tx.notice("nobody_hid")
     else:
@@ -65,7 +64,7 @@ def beads(tx: Transaction, event: Beads) -> None:
 
 def show(tx: Transaction) -> None:
     """The bead was shown. A hand still under the first pad since then fetched it, and hides nothing."""
-    if not tx.story.passes:
+    if not tx.story.hide.passes:
         tx.private.hands = dict.fromkeys(tx.private.hands, False)
     tx.add(Shown(tx.t))
 
@@ -75,11 +74,11 @@ def look(tx: Transaction) -> None:
     if tx.private.hands:
         return
     story = tx.story
-    felt = story.link or bool(story.passes)
-    for kind in _pass_fouls(story.passes, story.fetched) if felt else ():
-        if kind not in story.waived and tx.settings.mode(kind) != "off":
+    felt = story.link.up or bool(story.hide.passes)
+    for kind in _pass_fouls(story.hide.passes, story.hide.fetched) if felt else ():
+        if kind not in story.hide.waived and tx.settings.mode(kind) != "off":
             # with no hand felt at all it is the judge's word that they are ready
-            in_doubt = story.numb or not story.passes or max(story.doubt, story.vague) >= story.hide
+            in_doubt = story.numb or not story.hide.passes or story.passes_unsure
             _call_or_ask(tx, kind, unsure=in_doubt)
             return
     if tx.settings.beads == "judge":
@@ -91,7 +90,7 @@ def look(tx: Transaction) -> None:
     kind = bead_foul(reading)
     if tx.private.place is not None:
         tx.seal(tx.private.place)
-    elif kind in story.waived:  # the judge took it back: there is no seal, for the mat does not see the bead
+    elif kind in story.hide.waived:  # the judge took it back: there is no seal, for the mat does not see the bead
         tx.add(ByEye(tx.t))
     elif kind is None or tx.settings.mode(kind) == "off":
         no_reading(tx)
@@ -117,9 +116,9 @@ def bead_foul(reading: Beads) -> str | None:
 
 
 def _pass_fouls(passes: tuple[int, ...], fetched: bool) -> tuple[str, ...]:
-    if sorted(passes) == sorted(PADS) or (fetched and sorted(passes[1:]) == sorted(PADS)):
+    if sorted(passes) == [*EVERY_PAD] or (fetched and sorted(passes[1:]) == [*EVERY_PAD]):
         return ()
-    found = (PADS - set(passes), len(passes) > len(set(passes)))
+    found = ({*EVERY_PAD} - set(passes), len(passes) > len(set(passes)))
     return tuple(kind for kind, applies in zip(PASS_FOULS, found, strict=True) if applies)
 
 

@@ -174,7 +174,7 @@ class History(Timeline[Story]):
 
         What was itself put in the place of another goes with it: the other does not come back in between.
         """
-        last_undoable = self.now.last_undoable
+        last_undoable = self.now.undoable.batch
         while last_undoable in self._took_back:
             last_undoable = self._took_back[last_undoable]
         return last_undoable
@@ -188,7 +188,8 @@ class History(Timeline[Story]):
         """
         if not isinstance(event, JudgeReplace):
             return decide(self.now, event)
-        last_undoable = self.replaced
-        called = self.now.called if last_undoable == self.now.last_undoable else ""
-        undo = decide(replace(self.now, last_undoable=last_undoable, called=called), JudgeUndo(event.t, event.reason))
+        undoable, replaced = self.now.undoable, self.replaced
+        called = undoable.called if replaced == undoable.batch else ""
+        now = replace(self.now, undoable=replace(undoable, batch=replaced, called=called))
+        undo = decide(now, JudgeUndo(event.t, event.reason))
         return undo + decide(self.after(undo), JudgeAction(event.t, event.action))

@@ -55,7 +55,7 @@ def struck(tx: Transaction, event: Strike, taken: str) -> int | None:
             tx.notice("touch_passed_over", pads)
             return None
         about = "doubtful"
-    elif story.link and story.deaf and tx.settings.mode("touch") != "off":
+    elif story.link.up and story.deaf and tx.settings.mode("touch") != "off":
         about = "beside_dead"  # a stroke on a pad that feels none is felt on the others
     elif others:
         counts = _of_several(tx, pads)
@@ -66,7 +66,7 @@ def struck(tx: Transaction, event: Strike, taken: str) -> int | None:
         about, mode = taken, tx.settings.mode("same_pad")
         if mode == "automatic" and taken == "same_pad":
             tx.play({"do": "hit", "found": False}, "sensor")
-        if mode == "off" or tx.story.hits != story.hits:
+        if mode == "off" or tx.story.hide.hits != story.hide.hits:
             return None
     else:
         return pad
@@ -106,7 +106,7 @@ def _early(tx: Transaction, event: Strike) -> None:
     A hand that hides or has just left a pad shakes it as a light stroke does, so that says nothing.
     """
     story, mode, private = tx.story, tx.settings.mode("early_hit"), tx.private
-    if mode == "off" or "early_hit" in story.waived or story.question is not None:
+    if mode == "off" or "early_hit" in story.hide.waived or story.question is not None:
         return
     if not event.sure or not event.pads or private.hands or event.hand or event.t - private.since < HAND_S:
         return
@@ -134,23 +134,23 @@ def watch(tx: Transaction) -> None:
     if reading is None or not reading.sure:
         return
     if bead is None:
-        if place is not None and not story.by_hand:
+        if place is not None and not story.hide.by_hand:
             tx.seal_late(place)
     elif place is not None and bead.found(place):
         return
     elif tx.settings.mode("bead_moved") == "off":
         seal_again(tx)
-    elif tx.settings.mode("bead_moved") == "automatic" and not story.hits:
+    elif tx.settings.mode("bead_moved") == "automatic" and not story.hide.hits:
         tx.foul(_moving(reading), "sensor", "bead_moved")
     else:  # after a stroke it may be the stroke that moved it
-        choices = ("play_on", "foul") if story.hits else ("play_on", "hide_again", "foul")
+        choices = ("play_on", "foul") if story.hide.hits else ("play_on", "hide_again", "foul")
         tx.add(Question(tx.t, "bead_moved", choices, foul=_moving(reading)))
 
 
 def ask_of_dead_disc(tx: Transaction) -> bool:
     """Ask who hit what where a stroke on one of the pads would not be felt; return whether that is asked."""
     story = tx.story
-    if not story.link or not story.sensors or not story.deaf or "disc_dead" in story.waived:
+    if not story.link.up or not story.sensors or not story.deaf or "disc_dead" in story.hide.waived:
         return False
     tx.add(Question(tx.t, "disc_dead", (*map(str, story.pads_open), "play_on"), story.deaf))
     return True

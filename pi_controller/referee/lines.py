@@ -10,6 +10,7 @@ import msgspec
 from pi_controller.games.base import InvalidActionError
 from pi_controller.games.wording import listed, shown
 from pi_controller.mat.events import Beads, Button, HandIn, HandOut, MatEvent, Sensors, Strike
+from pi_controller.pads import EVERY_PAD
 from pi_controller.referee.judge import JudgeCall
 
 if TYPE_CHECKING:
@@ -77,5 +78,5 @@ def _known(name: str | None, what: str, names: tuple[str, ...]) -> None:
 
 
 def _pads(pads: Iterable[int]) -> None:
-    if any(not 1 <= pad <= 4 for pad in pads):
+    if not {*EVERY_PAD}.issuperset(pads):
         raise InvalidActionError("a pad is a whole number from 1 to 4")

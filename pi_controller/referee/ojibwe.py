@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_controller.mat.events import Beads, Button, HandIn, HandOut, MatEvent, Strike
+from pi_controller.pads import EVERY_PAD
 from pi_controller.referee import hits, judge_commands
 from pi_controller.referee.base import Referee
 from pi_controller.referee.facts import ByEye, Lifted, Question, Ready, Shown, Source, Withdrawn
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from pi_controller.referee.story import Story
     from pi_controller.referee.transaction import Transaction
 
-PADS = [1, 2, 3, 4]
 HAND_S = 0.15
 """A hand that goes under a pad is felt by the piezo disc up to so long before the touch strips tell of it."""
 
@@ -88,7 +88,7 @@ class OjibweReferee(Referee):
             story = tx.story
         if self._stroke is not None and event.pad in self._stroke.pads:
             self._stroke = None  # not a stroke: the hand that goes under the pad
-        if story.phase == "hit" and story.armed and event.side != "hider" and event.pad not in story.opened:
+        if story.phase == "hit" and story.armed and event.side != "hider" and event.pad not in story.hide.opened:
             if event.sure:
                 _open(tx, event.pad)
             else:
@@ -115,7 +115,7 @@ class OjibweReferee(Referee):
             marked, sealed = _marked(reading), tx.sealed
             hittable = marked in story.pads_open  # moved to a pad that lies open it is the judge's to look at
             if sealed is None:
-                if marked is not None and hittable and not story.by_hand:
+                if marked is not None and hittable and not story.hide.by_hand:
                     tx.seal_late(marked)
             elif marked is not None and sealed.found(marked):
                 pass
@@ -170,7 +170,7 @@ def _marked(reading: Beads) -> int | None:
 
 def _well(reading: Beads) -> int | None:
     """Return the pad over the marked ball where one ball lies under each pad (rules 3 and 4)."""
-    return _marked(reading) if sorted(ball.pad or 0 for ball in reading.found) == PADS else None
+    return _marked(reading) if sorted(ball.pad or 0 for ball in reading.found) == [*EVERY_PAD] else None
 
 
 def _ask_what_lies(tx: Transaction, about: str) -> None:
@@ -202,9 +202,9 @@ def _ready(tx: Transaction) -> None:
 
 def _open(tx: Transaction, pad: int) -> None:
     """Open a pad (rule 16), or ask where it is one more than the rules allow: the shooter has seen what lay there."""
-    if len(tx.story.opened) < _most(tx):
+    if len(tx.story.hide.opened) < _most(tx):
         _opened(tx, pad)
-    elif "too_many" not in tx.story.waived:
+    elif "too_many" not in tx.story.hide.waived:
         tx.add(Question(tx.t, "too_many", ("play_on", "counts", "hide_again"), (pad,)))
 
 
@@ -232,7 +232,7 @@ def _hit(tx: Transaction, pad: int, by: Source) -> None:
 def _shoot(tx: Transaction, hit: int | None, ball: int, by: Source) -> None:
     """Settle the attempt. What is paid goes by the ball alone, so of pads opened beyond the rules the first are left
     out."""
-    opened = list(tx.story.opened[-_most(tx) :])
+    opened = list(tx.story.hide.opened[-_most(tx) :])
     action: dict[str, Any] = {"do": "shoot", "opened": opened, "hit": hit, "ball": ball}
     tx.play(action, by)
 

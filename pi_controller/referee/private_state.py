@@ -45,7 +45,7 @@ class PrivateState:
 
     def holds(self, story: Story) -> SealedBead | None:
         """Return the sealed bead if it is the one the story's commitment speaks of."""
-        return self.sealed if self.sealed is not None and self.sealed.commitment == story.commit else None
+        return self.sealed if self.sealed is not None and self.sealed.commitment == story.hide.commit else None
 
     def moved(self) -> None:
         """Forget the reading: the bead may lie elsewhere now."""
@@ -79,7 +79,7 @@ class PrivateState:
             self.stopped = None
         awaited = story.awaited if story.question is None else None
         if awaited and awaited != self.awaited and (awaited[0] == "show" or self.phase == "toss"):
-            self.handled = False if story.link else None
+            self.handled = False if story.link.up else None
         if awaited != self.awaited or afresh:
             self.awaited, self.since = awaited, t
             self.stopped = self.stopped and t

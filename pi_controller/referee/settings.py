@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from pi_controller.errors import SettingsError
 from pi_controller.games.wording import listed
+from pi_controller.pads import each_once
 from pi_controller.referee.judge import Ruling
 
 if TYPE_CHECKING:
@@ -25,6 +26,10 @@ PRESETS: Mapping[Preset, str] = {
 """What a table is set up for, in a line each; `Sensed` has what that makes of every foul."""
 TOURNAMENT: tuple[Preset, ...] = ("tournament", "umpired")
 """Those under the rules of a tournament (chapters 2 and 12)."""
+CHECK_TIMEOUT_S = (0.2, 60.0)
+"""The least and the most of `RefereeSettings.check_timeout_s`."""
+ANSWER_WITHIN_S = (1.0, 3600.0)
+"""The least and the most of `RefereeSettings.answer_within_s`."""
 PASS_FOULS = ("pad_skipped", "pad_twice")
 BEAD_FOULS = ("no_bead", "two_beads", "bead_off_mat")
 
@@ -86,7 +91,6 @@ SENSED: Mapping[str, Sensed] = {
 
 `no_throw`: the source of the plum stone game does not name it a foul. Chapter 12 names no payment for `early_hit`.
 """
-SENSED_FOULS = tuple(SENSED)
 WAIT = "wait"
 """A question that waits for whoever judges, however long that takes."""
 
@@ -137,7 +141,7 @@ def _mode(kind: str, preset: Preset) -> Mode:
 
 
 def preset_modes(preset: Preset) -> dict[str, Mode]:
-    """Return how `preset` treats each of `SENSED_FOULS`."""
+    """Return how `preset` treats each of `SENSED`."""
     return {kind: _mode(kind, preset) for kind in SENSED}
 
 
@@ -145,7 +149,7 @@ def preset_modes(preset: Preset) -> dict[str, Mode]:
 class RefereeSettings:
     """How the mat's findings are treated.
 
-    `fouls`: for any of `SENSED_FOULS` whether it is called by itself (`automatic`), put to the judge (`ask`) or
+    `fouls`: for any of `SENSED` whether it is called by itself (`automatic`), put to the judge (`ask`) or
     left alone (`off`); `SENSED` says what that means, and `preset` decides where nothing is said.
     `check_timeout_s`: how long after the hands are away the mat may look for the bead before it asks.
     `hit_seconds`: time for each hit, or None. `nearest`: the pads from the nearest to the hitter on; of those
@@ -166,13 +170,12 @@ class RefereeSettings:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be meant, with every fault at once."""
-        faults = [f"the mat does not see the foul {kind!r}" for kind in self.fouls if kind not in SENSED_FOULS]
+        faults = [f"the mat does not see the foul {kind!r}" for kind in self.fouls if kind not in SENSED]
         faults += [f"foul {kind} cannot be {mode!r}" for kind, mode in self.fouls.items() if mode not in get_args(Mode)]
-        if not 0 < self.check_timeout_s < 3600:
-            faults.append("check_timeout_s must lie between 0 and 3600 s")
+        faults += _outside("check_timeout_s", self.check_timeout_s, CHECK_TIMEOUT_S)
         if self.hit_seconds is not None and not 0 < self.hit_seconds < 86400:
             faults.append("hit_seconds must lie between 0 and 86400 s")
-        if len(set(self.nearest)) != len(self.nearest) or not set(self.nearest) <= {1, 2, 3, 4}:
+        if not each_once(self.nearest):
             faults.append("nearest names a pad twice, or one that is not there")
         if self.beads not in get_args(Beads):
             faults.append(f"beads cannot be {self.beads!r}")
@@ -182,10 +185,9 @@ class RefereeSettings:
         for about, answer in self.answers.items():
             if about in UNASKED and answer not in possible_answers(about):
                 faults.append(f"{about} is not answered {answer!r}; it is one of: {listed(possible_answers(about))}")
-        if not 1 <= self.answer_within_s <= 3600:
-            faults.append("answer_within_s must lie between 1 and 3600 s")
+        faults += _outside("answer_within_s", self.answer_within_s, ANSWER_WITHIN_S)
         if faults:
-            raise SettingsError("\n".join(faults), f"fouls {', '.join(SENSED_FOULS)}: automatic, ask or off")
+            raise SettingsError("\n".join(faults), f"fouls {', '.join(SENSED)}: automatic, ask or off")
 
     def mode(self, kind: str) -> Mode:
         """Return how the foul `kind` is treated."""
@@ -204,6 +206,11 @@ class RefereeSettings:
     def rulings(self) -> tuple[Ruling, ...]:
         """What can be ruled on a protest: at a tournament it is decided before play goes on (chapter 12)."""
         return tuple(one for one in get_args(Ruling) if one != "play_on" or self.preset not in TOURNAMENT)
+
+
+def _outside(name: str, value: float, bounds: tuple[float, float]) -> list[str]:
+    low, high = bounds
+    return [] if low <= value <= high else [f"{name} must be from {low:g} to {high:g} s"]
 
 
 def preset_answers(preset: Preset) -> dict[str, str]:

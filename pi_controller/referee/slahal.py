@@ -83,8 +83,8 @@ class Guessing(Referee):
                 pass
 
     def _look(self, tx: Transaction) -> None:
-        if tx.story.hide != self._hide:  # bones that lie where they lay are not hidden yet
-            self._hide, self._rest_from, self._private.reading = tx.story.hide, None, None
+        if tx.story.hide.number != self._hide:  # bones that lie where they lay are not hidden yet
+            self._hide, self._rest_from, self._private.reading = tx.story.hide.number, None, None
         reading, place = self._private.reading, self._place(tx.story)
         out = tx.story.phase == "hide" and place is not None and self._fists(tx.story)
         if not out:
@@ -110,10 +110,10 @@ class Guessing(Referee):
         if place is None:
             self._left = True  # hands are opened after a guess, often before somebody enters it
         elif sealed is None:
-            if not tx.story.by_hand:
+            if not tx.story.hide.by_hand:
                 self._left = False
                 tx.seal_late(place)
-        elif not sealed.found(place) and "rehide" not in tx.story.waived:
+        elif not sealed.found(place) and "rehide" not in tx.story.hide.waived:
             mode = self.settings.mode("rehide")
             if mode == "automatic" and not self._left:
                 self._rehide(tx, "sensor")
@@ -137,11 +137,11 @@ class Guessing(Referee):
         if story.phase == "hide" and self._rest_from is not None:
             times["out"] = self._rest_from + OUT_S
         noticed = story.notice is not None and story.notice.about == "hide_time"
-        if story.phase == "hide" and story.link and not noticed:
-            times["hide_time"] = story.waiting.began + seconds
-        kept = story.link is not None and self.settings.mode("time") != "off"  # a table without a mat keeps no watch
-        if kept and story.playing is not None and "time" not in story.waived:
-            times["time"] = story.playing.began + 60.0 * minutes
+        if story.phase == "hide" and story.link.up and not noticed:
+            times["hide_time"] = story.clocks.waiting.began + seconds
+        kept = story.link.up is not None and self.settings.mode("time") != "off"  # a table without a mat keeps no watch
+        if kept and story.clocks.playing is not None and "time" not in story.hide.waived:
+            times["time"] = story.clocks.playing.began + 60.0 * minutes
         return times if story.phase != "over" else {}
 
     def _overdue(self, tx: Transaction) -> None:
@@ -151,12 +151,16 @@ class Guessing(Referee):
                 tx.add(Ready(tx.t))
             case "hide_time":
                 tx.notice("hide_time")  # hands out and guesses are heard all the same
-            case "time" if self.settings.mode("time") == "automatic" and tx.story.link and not self._private.restarted:
+            case "time" if self._calls_time(tx.story):
                 tx.play({"do": "time"}, "clock")
             case "time":  # a table that stood still, or has lost its mat, leaves it to the judge
                 tx.add(Question(tx.t, "time", ("time", "play_on")))
             case about:
                 tx.add(Question(tx.t, about, ("play_on", "hide_again")))
+
+    def _calls_time(self, story: Story) -> bool:
+        """Return whether the clock itself ends the game when its time is up."""
+        return self.settings.mode("time") == "automatic" and bool(story.link.up) and not self._private.restarted
 
     def _is_conclusive(self, tx: Transaction) -> bool:
         return self._place(tx.story) is not None

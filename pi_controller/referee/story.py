@@ -1,6 +1,7 @@
 """Where a game stands with all that is around its state: a `Story`, folded from facts by `reducer`.
 
-A story is public, frozen and hashable. It has no field that could hold the bead's place before the reveal.
+A story and its parts are public, frozen and hashable. None has a field that could hold the bead's place before the
+reveal. What belongs to one hide stands in its `Hide`, so that the next one begins as `Hide(number + 1)`.
 """
 
 from __future__ import annotations
@@ -8,9 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from pi_controller.pads import EVERY_PAD
+
 if TYPE_CHECKING:
     from pi_controller.mat.events import SensorFault
-    from pi_controller.referee.facts import Notice, Question, Reveal
+    from pi_controller.referee.facts import Question
 
 Phase = Literal["toss", "hide", "check", "hit", "guess", "throw", "show", "over"]
 
@@ -35,6 +38,14 @@ class Opening:
     epoch: str = ""
     event: int = 0
     withdrawn: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something people are to know and nobody has to answer: `about` says what, `pads` where."""
+
+    about: str
+    pads: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,65 +83,108 @@ class Clock:
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
-    """Where a game stands. `state` is the game's own; everything else is the hide around it.
+class Hide:
+    """The hide in progress or just settled; where nothing is hidden, the throw in progress.
 
-    `hide` counts from 1 and stays until its bead is shown. `passes` are the pads the hand has been under, for the
-    hide in progress (in phase show: for the next). `doubt` is the last hide whose passes may be incomplete, `vague`
-    the last with a pass that may have been none. `fetched`: the first pass may be the hand that took the bead up.
-    `waived`: fouls the judge let pass in this hide. `by_hand`: what was undone had shown the bead, so this hide is
-    not sealed again. `link` is None until a board was heard of. `last_undoable` is the batch that an undo takes back,
-    `undoable_waited` what the clock showed when it came (seconds), `called` the foul that the mat or the clock called
-    in it, `last_t` when anything came last. `withdrawn` are the commitments to this hide that were taken back,
-    `unsealed` whether what lies there was sealed by one of them and is by none now. `notice` is something that people
-    are to know and that nobody has to answer, until the hide goes on. `foul_seen` is what the foul is called that the
-    next action settles. `revision` is the batch that last changed what a judge decides by (not what the mat felt
-    meanwhile), counted on from `revision_from`, which is another in each game of a table, `waiting` the clock of what
-    the table waits for. While a judge has stopped the clocks `paused` is since when. `sensors` is whether play goes by
-    what the mat feels, `protest` the one that is not decided.
-
-    In the other games: `opened` are the pads that were opened in this hide (ojibwe), `playing` is the game's own
-    clock, which began when the bones were won (slahal), `strokes` how often the bowl was tapped or the sticks
-    thrust since the last throw was entered. Where nothing is hidden `hide` stays 0; `calls` are the words called
-    for the last action.
+    `number` counts from 1 and stays until the bead is shown; it is 0 where nothing is hidden. `begun` is whether an
+    action of the game was played in it, so that the record has it under that number. `passes` are the pads
+    the hand has been under (in phase show: for the next hide), `fetched` whether the first may be the hand that took
+    the bead up. `waived` are the fouls and questions that the judge let pass. `by_hand`: what was undone had shown the
+    bead, so it is not sealed again. `foul` is the foul that settled the hide, `foul_seen` what the foul is called that
+    the next action settles. `opened` are the pads that were opened (ojibwe), `strokes` how often the bowl was tapped or
+    the sticks thrust since the last throw was entered. `commit` is the commitment to where the bead lies, `withdrawn`
+    are those that were taken back, `unsealed` is whether what lies there was sealed by one of them and is by none now.
     """
 
-    state: Any
-    phase: Phase = "toss"
-    hide: int = 1
-    owed: str | None = None
+    number: int = 1
+    begun: bool = False
     passes: tuple[int, ...] = ()
-    doubt: int = 0
-    vague: int = 0
     fetched: bool = False
     waived: tuple[str, ...] = ()
     by_hand: bool = False
     hits: tuple[Hit, ...] = ()
     foul: str | None = None
     foul_seen: str = ""
-    calls: tuple[str, ...] = ()
     opened: tuple[int, ...] = ()
     strokes: int = 0
-    playing: Clock | None = None
     commit: str | None = None
     withdrawn: tuple[str, ...] = ()
     unsealed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hands:
+    """How far the passes of the hand can be believed, by the numbers of hides, 0 for none.
+
+    `doubt` is the last hide whose passes may be incomplete, `vague` the last with a pass that may have been none.
+    """
+
+    doubt: int = 0
+    vague: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LinkState:
+    """The link to the mat's board: `up` is None until a board was heard of, `faults` are its sensors out of order."""
+
+    up: bool | None = None
+    why: str = ""
+    faults: tuple[SensorFault, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Clocks:
+    """All clocks of a table, in seconds of its time.
+
+    `waiting` is the clock of what the table waits for, `playing` the game's own, which began when the bones were won
+    (slahal). `paused` is since when a judge has stopped them, `last_t` when anything came last.
+    """
+
+    waiting: Clock = Clock()
+    playing: Clock | None = None
+    paused: float | None = None
+    last_t: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Undoable:
+    """What an undo takes back: the batch and all after it, 0 for nothing.
+
+    `waited` is what the clock showed when the batch came (seconds), `called` the foul that the mat or the clock called
+    in it.
+    """
+
+    batch: int = 0
+    waited: float = 0.0
+    called: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """Where a game stands. `state` is the game's own; everything else is the hide and the table around it.
+
+    `calls` are the words called for the last action, `opening` is the last commitment that was opened. `notice` is
+    something that people are to know and that nobody has to answer, until the hide goes on. `sensors` is whether play
+    goes by what the mat feels, `protest` the one that is not decided. `revision` is the batch that last changed what a
+    judge decides by (not what the mat felt meanwhile), counted on from `revision_from`, which is another in each game
+    of a table.
+    """
+
+    state: Any
+    phase: Phase = "toss"
+    calls: tuple[str, ...] = ()
+    hide: Hide = Hide()
+    hands: Hands = Hands()
     opening: Opening | None = None
     question: Question | None = None
-    link: bool | None = None
-    link_why: str = ""
-    faults: tuple[SensorFault, ...] = ()
-    note: str = ""
     notice: Notice | None = None
-    teams: tuple[tuple[str, str], ...] = ()
-    last_undoable: int = 0
-    undoable_waited: float = 0.0
-    called: str = ""
-    last_t: float = 0.0
+    note: str = ""
+    link: LinkState = LinkState()
+    clocks: Clocks = Clocks()
+    undoable: Undoable = Undoable()
     revision: int = 0
     revision_from: int = 0
-    waiting: Clock = Clock()
-    paused: float | None = None
+    teams: tuple[tuple[str, str], ...] = ()
     sensors: bool = True
     protest: Protest | None = None
 
@@ -151,58 +205,43 @@ class Story:
     @property
     def awaited(self) -> tuple[str, int, int, int]:
         """What the table waits for: as long as it is the same, so is its clock."""
-        return self.phase, self.hide, len(self.hits), self.strokes
+        return self.phase, self.hide.number, len(self.hide.hits), self.hide.strokes
 
     @property
     def stands(self) -> bool:
         """Whether all clocks stand: a judge has stopped them, or a protest holds play."""
-        return self.paused is not None or self.held
+        return self.clocks.paused is not None or self.held
 
     @property
     def kept_waiting(self) -> bool:
         """Whether what the table waits for cannot be done just now: the judge is asked, or the mat is gone."""
-        return self.stands or self.question is not None or (self.link is False and self.sensors)
+        return self.stands or self.question is not None or (self.link.up is False and self.sensors)
 
     @property
     def deaf(self) -> tuple[int, ...]:
         """The pads, of those that the hit owed may take, whose strokes the mat does not feel though play goes by it."""
-        if not self.sensors or self.link is None:
+        if not self.sensors or self.link.up is None:
             return ()
-        dead = {fault.pad for fault in self.faults if fault.sensor == "disc"}
-        return tuple(pad for pad in self.pads_open if pad in dead or not self.link)
+        dead = {fault.pad for fault in self.link.faults if fault.sensor == "disc"}
+        return tuple(pad for pad in self.pads_open if pad in dead or not self.link.up)
 
     @property
     def numb(self) -> bool:
         """Whether hands cannot be felt for sure under every pad: the strip in the middle of one is out of order."""
-        return any(fault.sensor == "strip" and fault.strip == 1 for fault in self.faults)
+        return any(fault.sensor == "strip" and fault.strip == 1 for fault in self.link.faults)
 
     @property
     def collecting(self) -> int:
         """The hide that hand passes belong to now."""
-        return self.hide + (self.phase == "show")
+        return self.hide.number + (self.phase == "show")
+
+    @property
+    def passes_unsure(self) -> bool:
+        """Whether the passes of the hide they belong to now may be incomplete, or one may have been none."""
+        return max(self.hands.doubt, self.hands.vague) >= self.collecting
 
     @property
     def pads_open(self) -> tuple[int, ...]:
         """The pads that the hit owed may take: not the pad of the first hit, nor one that was opened."""
-        taken = {*self.opened, *(hit.pad for hit in self.hits)}
-        return tuple(pad for pad in (1, 2, 3, 4) if pad not in taken)
-
-
-def opened(story: Story, reveal: Reveal) -> Opening:
-    """Return the opening of the story's commitment, with those of its hide that were taken back."""
-    bound = reveal.table, reveal.epoch, reveal.event
-    return Opening(reveal.hide, story.commit or "", reveal.pad, reveal.nonce, *bound, story.withdrawn)
-
-
-def voided(story: Story) -> Story:
-    """Return the story with its commitment, where it has one, taken back."""
-    if story.commit is None:
-        return story
-    return replace(story, commit=None, withdrawn=(*story.withdrawn, story.commit), unsealed=True)
-
-
-def seal_answered(story: Story, answer: str) -> Story:
-    """Return the story with what `answer` says of a seal anew: it may be, or the judge says what the hits find."""
-    if story.question is None or story.question.about != "sealed_again":
-        return story
-    return replace(story, unsealed=story.unsealed and answer != "play_on", by_hand=story.by_hand or answer == "by_eye")
+        taken = {*self.hide.opened, *(hit.pad for hit in self.hide.hits)}
+        return tuple(pad for pad in EVERY_PAD if pad not in taken)

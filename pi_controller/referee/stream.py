@@ -15,6 +15,7 @@ from pi_controller.referee import lines
 from pi_controller.referee.facts import Done, Fact, StateSet, Undone
 from pi_controller.referee.history import History
 from pi_controller.referee.reducer import blank
+from pi_controller.referee.story import LinkState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -31,7 +32,7 @@ class Pipe:
 
     def __init__(self, game: Game[Any], referee: Referee, out: Callable[[dict[str, Any]], None]) -> None:
         self.game = game
-        self.history = History(game, replace(blank(game), link=True))  # whoever writes events has a board
+        self.history = History(game, replace(blank(game), link=LinkState(up=True)))  # whoever writes events has a board
         self._referee = referee
         self._out = out
         self._t = 0.0

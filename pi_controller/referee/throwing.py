@@ -51,12 +51,12 @@ class Throwing(Referee):
         if story.phase != "throw" or story.question is not None or event.t - self._tapped_at < RATTLE_S:
             return
         kind = self.game.second_tap
-        if not story.strokes:
+        if not story.hide.strokes:
             if event.sure:  # the throw itself is entered by hand, so a tap that is in doubt changes nothing
                 self._tapped_at = event.t
                 tx.add(Struck(tx.t, event.pads, event.margin_db))
             return
-        if kind is None or kind in story.waived or self.settings.mode(kind) == "off":
+        if kind is None or kind in story.hide.waived or self.settings.mode(kind) == "off":
             return
         self._tapped_at = event.t
         tx.add(Struck(tx.t, event.pads, event.margin_db))

@@ -61,11 +61,11 @@ class Transaction:
         """
         action = self.game.current(action)
         _, calls = self.game.play(self.story.state, action)
-        hide = self.story.hide
+        hide = self.story.hide.number
         if action.get("do") == "foul":
             self.add(FoulSeen(self.t, seen or str(action["kind"]), str(action["by"])))
         self.add(Done(self.t, dict(action), calls, by))
-        if self.story.phase in ("show", "over") or self.story.hide != hide:
+        if self.story.phase in ("show", "over") or self.story.hide.number != hide:
             self._open(hide)
 
     def foul(self, kind: str, by: Source, seen: str = "") -> None:
@@ -80,9 +80,9 @@ class Transaction:
 
     def seal(self, pad: int) -> None:
         """Commit to the bead under `pad`."""
-        bead = SealedBead(self.game.name, self.story.hide, pad, self._random_bytes(NONCE_BYTES), self._bound())
+        bead = SealedBead(self.game.name, self.story.hide.number, pad, self._random_bytes(NONCE_BYTES), self._bound())
         self.private.sealed = bead
-        self.add(Commit(self.t, self.story.hide, bead.commitment))
+        self.add(Commit(self.t, self.story.hide.number, bead.commitment))
 
     def seal_late(self, pad: int) -> None:
         """Commit to what is seen under `pad` only now that it is to be found.
@@ -90,15 +90,15 @@ class Transaction:
         Where it was sealed before, nobody knows whether it lies where it lay, so whoever judges is asked: always, for
         a question that came only where it moved would tell what the seal hides.
         """
-        if not self.story.unsealed or self.settings.mode("bead_moved") == "off":
+        if not self.story.hide.unsealed or self.settings.mode("bead_moved") == "off":
             self.seal(pad)
             return
-        again = () if self.story.hits or self.story.opened else ("hide_again",)
+        again = () if self.story.hide.hits or self.story.hide.opened else ("hide_again",)
         self.add(Question(self.t, "sealed_again", ("play_on", *again, "by_eye")))
 
     def void(self, why: str) -> None:
         """Withdraw the commitment, if there is one."""
-        if self.story.commit is not None:
+        if self.story.hide.commit is not None:
             self.add(Void(self.t, why))
 
     def hide_again(self, why: str, by: Source = "judge") -> None:

@@ -1,4 +1,4 @@
-"""What the Pi's config.txt needs for light strips on GPIO10: which lines, which are missing, as one marked block.
+"""Edits the Pi's config.txt for light strips on GPIO10: which lines, which are missing, as one marked block.
 
 GPIO10 sends the strip's bits at a rate made from the core's clock, so that clock must stand still: 250 MHz on a Pi 3
 and Zero 2 W, 500 MHz on a Pi 4; a Pi 5 needs nothing of the kind. The strips' library also asks for the serial port.

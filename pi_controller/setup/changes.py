@@ -1,4 +1,4 @@
-"""What an installation writes: whole files, a link, a marked block in a file of the system's. Each can show itself."""
+"""Changes of an installation: whole files, a link, a marked block in a system file; each can be shown as a diff."""
 
 from __future__ import annotations
 

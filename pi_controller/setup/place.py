@@ -1,4 +1,4 @@
-"""Where things go: a system service for the whole machine, or a user's own; below another root for images and tests."""
+"""Paths of an installation: a system service or a user's own; below another root for images and tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All that an installation would do here, made before anything is done, and why it could not start."""
+"""Plans an installation before anything is done: its changes, and what would keep the service from starting."""
 
 from __future__ import annotations
 

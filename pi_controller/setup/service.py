@@ -1,4 +1,4 @@
-"""The service as systemd has it: its state, its log, the commands that bring it up. Nothing here raises."""
+"""Queries and starts the service by systemctl and journalctl: its state, its log. Nothing here raises."""
 
 from __future__ import annotations
 
@@ -55,10 +55,11 @@ def commands(place: Place) -> list[list[str]]:
 
 
 def _udev(then: Sequence[str] = ()) -> list[list[str]]:
-    """Return what has udev read its rules again, and do something `then`; nothing where no udev runs."""
+    """Return what has udev read its rules again, do something `then` and be done with it; nothing without udev."""
     if not UDEV.exists():
         return []
-    return [["udevadm", "control", "--reload"], *([["udevadm", *then]] if then else [])]
+    reload, settle = ["udevadm", "control", "--reload"], ["udevadm", "settle", "--timeout=10"]
+    return [reload, ["udevadm", *then], settle] if then else [reload]
 
 
 def stops(place: Place) -> list[list[str]]:

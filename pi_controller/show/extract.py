@@ -4,8 +4,8 @@ The list is `locale/moccasin_mat.pot`. What a catalogue says is kept: a sentence
 that is not said any more stands at its end, out of use. With `--check` nothing is written, and what is out of date is
 told.
 
-The sources are read with the standard library's own parser. Passed over: Babel and xgettext, which read words, not
-syntax, and miss a sentence inside an f-string.
+The sources are read with the standard library's own parser, the templates with Jinja2's. Passed over: Babel and
+xgettext, which read words, not syntax, and miss a sentence inside an f-string.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polib
+from jinja2 import Environment
+from jinja2.ext import extract_from_ast
 
 from pi_controller.errors import MatError, UsageError
 from pi_controller.languages import SUFFIX
@@ -45,7 +47,8 @@ def template() -> polib.POFile:
     """Return the list of all sentences of the sources, with the files they stand in."""
     entries: dict[str, polib.POEntry] = {}
     for path in sources():
-        for one, many in sentences(path.read_text("utf-8")):
+        read = sentences if path.suffix == ".py" else template_sentences
+        for one, many in read(path.read_text("utf-8")):
             entry = entries.setdefault(one, polib.POEntry(msgid=one, msgid_plural=many))
             if many:
                 entry.msgid_plural, entry.msgstr_plural = many, {0: "", 1: ""}
@@ -58,8 +61,9 @@ def template() -> polib.POFile:
 
 
 def sources() -> list[Path]:
-    """Return the modules whose sentences people at the table read."""
-    return sorted(path for folder in _SPOKEN_TO_PEOPLE for path in (_PACKAGE / folder).rglob("*.py"))
+    """Return the modules and templates whose sentences people at the table read."""
+    files = (path for folder in _SPOKEN_TO_PEOPLE for path in (_PACKAGE / folder).rglob("*"))
+    return sorted(path for path in files if path.suffix in {".py", ".html"})
 
 
 def sentences(source: str) -> Iterator[tuple[str, str]]:
@@ -71,6 +75,13 @@ def sentences(source: str) -> Iterator[tuple[str, str]]:
             yield said[0], ""
         elif name in MANY and len(said) == 2:
             yield said[0], said[1]
+
+
+def template_sentences(source: str) -> Iterator[tuple[str, str]]:
+    """Return the sentences of a template in their order: what is given to `text`. None of them has a form for many."""
+    for _, _, said in extract_from_ast(Environment(autoescape=True).parse(source), ["text"]):
+        if isinstance(said, str):
+            yield said, ""
 
 
 def _calls(node: ast.AST) -> Iterator[ast.Call]:

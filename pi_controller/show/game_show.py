@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from rich.text import Text
 
 from pi_controller.games import registry
+from pi_controller.games.base import other
 from pi_controller.games.play import BARS, POOLS
 from pi_controller.pinmap import pinmap
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.lines import BOLD, DIM, bar, fit, label, solid
-from pi_controller.show.names import inline, player_name
+from pi_controller.show.names import clean, inline, player_name, team_name
 from pi_controller.show.paint import (
     DARK,
     HIDING,
@@ -85,6 +86,15 @@ def held(sheet: Mapping[str, Any]) -> dict[str, int]:
     return {"A": 0, "B": 0}
 
 
+def player_rows(sheet: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return what the score sheet has of each player by the name, its first value; empty where teams play."""
+    for value in sheet.values():
+        if isinstance(value, list | tuple):
+            rows = [cast("Mapping[str, Any]", row) for row in cast("Sequence[Any]", value) if isinstance(row, Mapping)]
+            return {str(next(iter(row.values()))): row for row in rows}
+    return {}
+
+
 def pool(sheet: Mapping[str, Any]) -> tuple[str, int] | None:
     """Return the pool that nobody holds, by its key, and how much is in it; None where there is none."""
     return next(((key, sheet[key]) for key in POOLS if type(sheet.get(key)) is int), None)
@@ -115,6 +125,8 @@ class GameShow:
     """The score sheet's key of whose turn it is."""
     roles: ClassVar[tuple[str, str]] = (mark("plays"), "")
     """What the side whose turn it is does, and what the other one does."""
+    slips: ClassVar[Mapping[str, str]] = {}
+    """What an action that is seldom and has nothing but its word comes to, by that word."""
 
     def of_players(self, sheet: Mapping[str, Any]) -> bool:
         """Return whether players are in no team: the sheet has a list of them."""
@@ -199,6 +211,77 @@ class GameShow:
         value = view.sheet.get("value")
         return worth(value if type(value) is int else None, language)
 
+    def played(self, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
+        """Return in a short sentence what an action does; nothing for one that has no sentence.
+
+        `action` is in the words of this version (`Game.current`), `teams` are the names by their letters.
+        """
+        text = catalogue(language).gettext
+        match action:
+            case {"do": "toss", "winner": winner}:
+                return text("{team} won the toss").format(team=side_name(winner, teams))
+            case {"do": "lot", "first": first}:
+                return text("{team} throws first").format(team=side_name(first, teams))
+            case {"do": "forfeit", "by": by}:
+                return text("Forfeit by {side}").format(side=side_name(by, teams))
+            case {"do": str(slip)}:
+                return text(self.slips[slip]) if slip in self.slips else ""
+            case _:
+                return ""
+
+    def counted(self, view: View, language: str = "en") -> str:  # noqa: ARG002 - names and numbers
+        """Return what each side that is in the game has now, in a line: `Big Coulee 12, Long Hollow 3`."""
+        out = {name for name, row in player_rows(view.sheet).items() if row.get("out")}
+        return named_counts(view, {side: n for side, n in held(view.sheet).items() if side not in out})
+
+    def score(self, view: View, before: View) -> str:  # noqa: ARG002 - some tell what has changed
+        """Return what each side has now, in columns, for a log in English; `before` is the view before."""
+        counts = [f"{player_name(view, side)} {n:>3}" for side, n in held(view.sheet).items()]
+        rest = pool(view.sheet)
+        return "  ".join([*counts, *([f"{rest[0]} {rest[1]:>3}"] if rest else [])])
+
+    def lay(self, view: View) -> str:
+        """Return where lay what was hidden, by the commitment that `view` shows opened; in English, for a log."""
+        return f"Under {pads_opened(view)}"
+
+
+def side_name(side: object, teams: Mapping[str, str]) -> str:
+    """Return the name of a team or player for the middle of a sentence; `teams` are the names by their letters."""
+    return inline(clean(teams.get(str(side), "")) or clean(str(side)) or "?")
+
+
+def named_counts(view: View, counts: Mapping[str, int]) -> str:
+    """Return counts by side in a line: `Big Coulee 12, Long Hollow 3`."""
+    return ", ".join(f"{inline(player_name(view, side))} {n}" for side, n in counts.items())
+
+
+def throws(view: View, language: str = "en") -> str:
+    """Return who throws, or that what shows is to be said."""
+    text = catalogue(language).gettext
+    said = text("{player} has thrown: what shows?") if view.strokes else text("{player} throws")
+    return said.format(player=inline(player_name(view, view.sheet["thrower"])))
+
+
+def pieces_shown(shown: Mapping[str, Any], pieces: Mapping[str, str], none: str, language: str) -> str:
+    """Return what a throw shows, `Shows: 1 woman, 2 knife`, by the names of its `pieces`; `none` where that is none."""
+    text = catalogue(language).gettext
+    told = [f"{shown[kind]} {text(piece)}" for kind, piece in pieces.items() if shown.get(kind)]
+    return text("Shows: {told}").format(told=", ".join(told)) if told else none
+
+
+def both_teams(view: View, hider: str, opponents: str) -> dict[str, str]:
+    """Return the names of the team that hides and of its `opponents`, for a sentence."""
+    return {
+        "hider": inline(team_name(view, hider)),
+        opponents: inline(team_name(view, other("A" if hider == "A" else "B"))),
+    }
+
+
+def pads_opened(view: View) -> str:
+    """Return the pads of the commitment that `view` shows opened, a digit each: `1 and 3`."""
+    assert view.opening is not None
+    return " and ".join(str(view.opening.pad))
+
 
 def worth(value: int | None, language: str = "en") -> str:
     """Return what the last throw was worth as words; nothing before the first."""
@@ -215,7 +298,17 @@ def show_of(game: str) -> GameShow:
     return _PLAIN if own is None else own.SHOW
 
 
+def played(game: str, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
+    """Return in a short sentence what an action of `game` does (`GameShow.played`); nothing where it has none."""
+    return show_of(game).played(action, teams, language)
+
+
 @cache
 def by_sheet(game: str) -> bool:
     """Return whether `game` is told by its score sheet, not by the hides of Hampa Apena."""
     return registry.playable(game) and not registry.kind(game).hand_passes
+
+
+def has_sheet(view: View) -> bool:
+    """Return whether `view` is of a game that is told by its score sheet, and has one."""
+    return by_sheet(view.game) and bool(view.sheet)

@@ -17,7 +17,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from pi_controller.pinmap import pinmap
-from pi_controller.show.game_show import show_of
+from pi_controller.show.game_show import has_sheet, show_of
 from pi_controller.show.paint import (
     AMBER,
     ASIDE,
@@ -37,7 +37,6 @@ from pi_controller.show.paint import (
     pattern,
     short_row,
 )
-from pi_controller.show.sheet_phrases import has_sheet
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,8 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from pi_controller.games.base import other
-from pi_controller.show import sheet_phrases
-from pi_controller.show.game_show import worth
+from pi_controller.show.game_show import has_sheet, show_of, worth
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.names import inline, player_name, team_name
 from pi_controller.show.words import plain, word
@@ -130,8 +129,9 @@ def sentence(view: View, language: str = "en") -> str:
             return text("Protest by {team}: play stands").format(team=inline(team_name(view, view.protest)))
         case _ if view.winner and view.sheet.get("finish") == "forfeit":
             return text("{winner} wins by forfeit").format(winner=inline(player_name(view, view.winner)))
-        case _ if sheet_phrases.has_sheet(view) and view.question is None:
-            return sheet_phrases.sentence(view, language)
+        case _ if has_sheet(view) and view.question is None:
+            show, winner = show_of(view.game), view.sheet.get("winner")
+            return show.won(view, winner, language) if winner else show.sentence(view, language)
         case "over" if view.winner in {"A", "B"}:
             winner, loser = view.winner, "B" if view.winner == "A" else "A"
             return text("{winner} wins, {won} to {lost}").format(
@@ -160,7 +160,7 @@ def sentence(view: View, language: str = "en") -> str:
 def outcome(view: View, language: str = "en") -> str:
     """Return what came of the last hit, throw or guess, with what is counted now; nothing where nothing came yet."""
     text = catalogue(language).gettext
-    if sheet_phrases.has_sheet(view):
+    if has_sheet(view):
         said = [worth(view.sheet.get("value"), language)]
     else:
         said = [foul(view.foul, language).rstrip(".")] if view.foul else []
@@ -170,8 +170,8 @@ def outcome(view: View, language: str = "en") -> str:
     if view.calls:
         words = ", ".join(word(call, language, view.game).shown for call in view.calls)
         said.append(text("Called: {words}").format(words=words))
-    if sheet_phrases.has_sheet(view):
-        return ". ".join(filter(None, (*said, sheet_phrases.counted(view, language))))
+    if has_sheet(view):
+        return ". ".join(filter(None, (*said, show_of(view.game).counted(view, language))))
     if view.phase == "hit":
         return ". ".join(said)  # the second hit is owed, and nothing has moved
     opened = view.opening
@@ -187,8 +187,9 @@ def turn_worth(view: View, language: str = "en") -> str:
 
     In a game told by its score sheet: what is special about this turn, or what the last throw was worth.
     """
-    if sheet_phrases.has_sheet(view):
-        return "" if view.phase == "halted" else sheet_phrases.turn_worth(view, language)
+    if has_sheet(view):
+        done = view.phase == "halted" or view.sheet.get("winner")
+        return "" if done else show_of(view.game).turn_worth(view, language)
     said = _WORTH.get(view.situation or "")
     only_second_left = view.owed == "second" and view.situation not in {None, "wheya"}
     if said is None or view.hider is None or only_second_left or view.phase in {"over", "halted", "toss", "show"}:
@@ -202,7 +203,7 @@ def hiders_reminder(view: View, before: str | None, language: str = "en") -> str
     A new hider's moccasins are shaken out (chapter 12), and a team that was not found keeps its hider (chapter 2).
     `before` is the team that hid in the hide just settled, where that is known (`Game.hiders_before`).
     """
-    if sheet_phrases.has_sheet(view) or view.phase not in {"hide", "show"} or view.hider is None:
+    if has_sheet(view) or view.phase not in {"hide", "show"} or view.hider is None:
         return ""
     text, by_foul = catalogue(language).gettext, "foul" in view.calls
     if before == view.hider:

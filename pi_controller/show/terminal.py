@@ -17,13 +17,12 @@ from pi_controller.games.base import other
 from pi_controller.games.wording import printable
 from pi_controller.pinmap import pinmap
 from pi_controller.show import chances_bar, phrases
-from pi_controller.show.game_show import show_of
+from pi_controller.show.game_show import has_sheet, show_of
 from pi_controller.show.i18n import catalogue
 from pi_controller.show.lights import frame
 from pi_controller.show.lines import GROUP, NARROW, WIDE, fit, label, solid
 from pi_controller.show.names import ISOLATES, player_name, team_name
 from pi_controller.show.paint import GAMMA, OWED, TEAM_A, TEAM_B
-from pi_controller.show.sheet_phrases import has_sheet
 from pi_controller.show.words import game_name, word
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ import struct
 from typing import TYPE_CHECKING
 
 from pi_controller.link import wire
+from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 from pi_controller.sim.seeds import Stream, rng
 
@@ -41,7 +42,7 @@ class SimBoard:
         pins = pinmap()
         self.SAMPLE_HZ = pins.board.sample_hz
         self.BLOCK = pins.board.block_samples
-        self.PADS = pins.pads.count
+        self.PADS = PADS
         self.TOUCH_HZ = pins.board.touch_hz
         self.MAGNET_HZ = pins.board.magnet_hz
         self.PIXELS = pins.lights.count

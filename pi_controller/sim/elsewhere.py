@@ -16,6 +16,7 @@ from pi_controller.assembly import board, mat_sensors, open_table
 from pi_controller.daemon import Daemon
 from pi_controller.drivers.buttons import MockButtons
 from pi_controller.errors import MatError
+from pi_controller.mats import Mat
 from pi_controller.referee.judge import JudgeCall
 from pi_controller.table.settings import load
 from pi_controller.table.view import View
@@ -53,7 +54,7 @@ class TableDiedError(MatError, RuntimeError):
 
 
 class Elsewhere:
-    """The other process, as the simulated people reach it (`lockstep.TableSide`)."""
+    """The other process, as the simulated people reach it (`simulation.TableSide`)."""
 
     def __init__(self, settings: Path) -> None:
         self._settings = settings
@@ -119,7 +120,7 @@ def serve(settings_file: Path, turns: Connection) -> None:
         except EOFError:
             return
         if daemon is None:  # time is only known now
-            daemon = Daemon(open_table(settings, turn.t), mat_sensors(settings), board(settings), buttons)
+            daemon = Daemon(open_table(settings, turn.t), [Mat(board(settings), mat_sensors(settings))], buttons)
         for name in turn.presses:
             buttons.press(name, turn.t)
         for call in turn.calls:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pi_controller.errors import UsageError
 from pi_controller.link import wire
+from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def _piezo(board: SimBoard, fault: Fault) -> None:
     def piezo(buf: bytearray) -> int:
         index = read(buf)
         if index >= 0:
-            np.frombuffer(buf, "<u2").reshape(-1, pinmap().pads.count)[:, fault.number - 1] = value
+            np.frombuffer(buf, "<u2").reshape(-1, PADS)[:, fault.number - 1] = value
         return index
 
     board.piezo = piezo

@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from scipy import signal as scipy_signal  # pyright: ignore[reportMissingTypeStubs]
 
+from pi_controller.pads import PADS
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -55,7 +57,7 @@ def contact_s(stiffness: float = CONTACT_N_M) -> float:
 class FsrMat:
     """Some seconds of a mat on which things happen; `samples()` is what the converter then read."""
 
-    def __init__(self, seed: int, seconds: float, pads: int = 4, rate: float = RATE) -> None:
+    def __init__(self, seed: int, seconds: float, pads: int = PADS, rate: float = RATE) -> None:
         self.rng = np.random.default_rng(seed)
         self.rate, self.pads = rate, pads
         self.force = np.zeros((round(seconds * rate), pads))  # on the plates, N

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from pi_controller.errors import UsageError
+from pi_controller.pads import EVERY_PAD
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ class Cover:
 
     def __init__(self) -> None:
         pads, strips = pinmap().pads, pinmap().touch.strips
-        self._x = [pads.centre(p)[0] for p in range(1, pads.count + 1)]
+        self._x = [pads.centre(p)[0] for p in EVERY_PAD]
         self._half = pads.width_mm / 2
         self._deep = pads.depth_mm / len(strips)
         self._start = [i * self._deep - pads.depth_mm / 2 for i in range(len(strips))]  # in a hand's own direction

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from pi_controller.pinmap import pinmap
+from pi_controller.pads import EVERY_PAD
 from pi_controller.sim.people import AGAIN_S, louder, one_of
 from pi_controller.sim.plans import PACES, Drop, Mischief, Pace, PaceName, Stroke, span, stroke, style, toss, under
 from pi_controller.sim.seeds import Stream, rng
@@ -78,7 +78,7 @@ def ojibwe_script(
     chances, times = mischief or Mischief(), PACES[pace]
     # mischief is drawn apart, so that a hide which starts over without it is else the same
     random, whim = rng(seed, Stream.SCRIPT, hide), rng(seed, Stream.SCRIPT, hide, 1)
-    pads = list(range(1, pinmap().pads.count + 1))
+    pads: list[int] = [*EVERY_PAD]
     laid = [int(pad) for pad in random.permutation(pads)]  # the marked ball's pad first
     drops = [under(random, name, pad) for name, pad in zip(BALLS, laid, strict=True)]
     order = [int(pad) for pad in random.permutation(pads)]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 from pi_controller.sim.seeds import Stream, rng
 
@@ -51,8 +52,8 @@ class Piezo:
     """The piezo channels. `rate` is the true sample rate in virtual time, samples a second."""
 
     def __init__(self, seed: int, conditions: Conditions) -> None:
-        board, pads = pinmap().board, pinmap().pads
-        self.pads = pads.count
+        board = pinmap().board
+        self.pads = PADS
         self.hz = board.sample_hz
         self.block_samples = board.block_samples
         self.rate = board.sample_hz * (1.0 + conditions.clock_ppb * 1e-9)

@@ -11,7 +11,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from pi_controller.errors import UsageError
+from pi_controller.pads import EVERY_PAD, PADS
 from pi_controller.pinmap import pinmap
+from pi_controller.referee.settings import BEAD_FOULS, PASS_FOULS
 from pi_controller.sim.hands import HandStyle
 from pi_controller.sim.seeds import Stream, rng
 
@@ -22,8 +24,8 @@ if TYPE_CHECKING:
 
 PaceName = Literal["brisk", "natural"]
 Span = tuple[float, float]
-SENSED_FOULS = ("pad_skipped", "pad_twice", "no_bead", "two_beads", "bead_off_mat")
-"""The hider's fouls of chapter 12 that the mat can see."""
+HIDING_FOULS = (*PASS_FOULS, *BEAD_FOULS)
+"""The hider's fouls of chapter 12 that the mat can see at ready."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +119,10 @@ def hide_plan(seed: int, hide: int, pace: PaceName = "brisk", mischief: Mischief
     mischief = mischief or Mischief()
     times = PACES[pace]
     random = rng(seed, Stream.SCRIPT, hide)
-    pads = list(range(1, pinmap().pads.count + 1))
+    pads: list[int] = [*EVERY_PAD]
     place = int(random.choice(pads))
     first, second = (int(pad) for pad in random.choice(pads, 2, replace=False))
-    foul = str(random.choice(SENSED_FOULS)) if random.random() < mischief.fouls else None
+    foul = str(random.choice(HIDING_FOULS)) if random.random() < mischief.fouls else None
     doubt = random.random() < mischief.doubts
     order = _order(random, pads, pace)
     styles = {pad: style(random, times) for pad in pads}
@@ -192,7 +194,7 @@ def _beside(random: np.random.Generator, pad: int) -> Drop:
     pads = pinmap().pads
     x, y = pads.centre(pad)
     if random.random() < 0.6:
-        side = 1.0 if pad == 1 else -1.0 if pad == pads.count else float(random.choice((-1.0, 1.0)))
+        side = 1.0 if pad == 1 else -1.0 if pad == PADS else float(random.choice((-1.0, 1.0)))
         place = x + side * pads.pitch_mm / 2, y + float(random.uniform(-0.4, 0.4)) * pads.depth_mm
     else:
         place = x + float(random.uniform(-80.0, 80.0)), y - pads.depth_mm / 2 - float(random.uniform(20.0, 35.0))
@@ -203,6 +205,6 @@ def stroke(random: np.random.Generator, times: Pace, pad: int, *, doubt: bool) -
     """Return a stroke of any strength on `pad`; in `doubt` the stick touches a pad beside it as well."""
     look, after = span(random, times.look), float(random.uniform(0.0, 0.03))
     level = float(random.uniform(-30.0, -10.0))
-    near = [p for p in (pad - 1, pad + 1) if 1 <= p <= pinmap().pads.count]
+    near = [p for p in (pad - 1, pad + 1) if 1 <= p <= PADS]
     also, late = int(random.choice(near)), float(random.uniform(0.5e-3, 4e-3))
     return Stroke(pad, look, after, level, also if doubt else None, late if doubt else None)

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 import secrets
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from pi_controller.daemon import Daemon
 from pi_controller.drivers.buttons import MockButtons
 from pi_controller.drivers.serial_port import SerialPort
 from pi_controller.drivers.strips import MemoryStrip
 from pi_controller.errors import UsageError
-from pi_controller.mats import mat_sensors_for
+from pi_controller.games import registry
+from pi_controller.link.connection import BoardConnection
+from pi_controller.mats import Mat, mat_sensors_for
 from pi_controller.pinmap import pinmap
 from pi_controller.referee.history import effective
 from pi_controller.referee.referees import referee_for
-from pi_controller.sim.lockstep import TICK_S, LockStep
 from pi_controller.sim.mat import SimMat
-from pi_controller.sim.people_factory import people_for
 from pi_controller.table.journal import Journal
 from pi_controller.table.table import Table, bound_to
 
@@ -35,11 +35,83 @@ if TYPE_CHECKING:
     from pi_controller.referee.settings import RefereeSettings
     from pi_controller.sim.conditions import Conditions
     from pi_controller.sim.dakota import Players
+    from pi_controller.sim.people import People
     from pi_controller.sim.plans import Mischief, PaceName
     from pi_controller.sim.truth import Truth
     from pi_controller.sim.turn_people import TurnPeople
     from pi_controller.sim.turns import Turns
+    from pi_controller.sim.world import World
     from pi_controller.table.view import View
+
+TICK_S = 0.032
+"""Virtual seconds a tick: four piezo blocks."""
+
+
+class TableSide(Protocol):
+    """The table's end of the terminal."""
+
+    def step(self, t: float, n: int) -> tuple[View, int]:
+        """Take in the `n` bytes the mat wrote, let time pass to `t`; return the view and the bytes sent back."""
+        ...
+
+
+class LockStep:
+    """Players, a simulated mat and a table that take turns in virtual time: an hour of play is a minute of work.
+
+    Each tick the players act, the world and the firmware move on and write to their pseudo-terminal, the table reads
+    exactly those bytes, and the players look at what it shows. The table may sit in this process (`Simulation`) or in
+    another one (`elsewhere`), where a test can kill it. `t` is virtual seconds since the mat was laid
+    out, plus `start`.
+    """
+
+    def __init__(self, mat: SimMat, players: People, side: TableSide, start: float = 0.0) -> None:
+        self._mat = mat
+        self._players = players
+        self._side = side
+        self.t = start
+        self.view, self.sent = side.step(start, 0)
+        players.watch(self.view)
+
+    def tick(self, dt: float = TICK_S) -> View:
+        """Let `dt` seconds pass for everyone; return what the table shows."""
+        self._players.act(self.t)
+        n = self._mat.advance(dt, self.sent)
+        self.t += dt
+        self.view, self.sent = self._side.step(self.t, n)
+        self._players.watch(self.view)
+        return self.view
+
+    def again(self) -> None:
+        """The table was started anew: look at what it shows."""
+        self.sent = 0
+        self.view, self.sent = self._side.step(self.t, 0)
+        self._players.watch(self.view)
+
+    def play(self, limit_s: float = 4 * 3600.0) -> View:
+        """Play until the game is over, or for `limit_s` virtual seconds."""
+        end = self.t + limit_s
+        while self.view.phase != "over" and self.t < end:
+            self.tick()
+        return self.view
+
+
+def people_for(
+    game: Game[Any],
+    seed: int,
+    world: World,
+    press: Callable[[str], None],
+    judge: Callable[[JudgeCall], None],
+    *,
+    pace: PaceName = "brisk",
+    mischief: Mischief | None = None,
+) -> Players | TurnPeople:
+    """Return the people who play `game`: `PEOPLE` of its own module here; `UsageError` where it has none."""
+    own = registry.floor(game.name, "sim")
+    if own is None:
+        raise UsageError(f"nobody plays {game.name} in a simulation", "it can be played at a table and on paper")
+    if game.hand_passes:
+        return own.PEOPLE(seed, world, press, judge, pace=pace, mischief=mischief)
+    return own.PEOPLE(seed, world, press, judge, game=game, pace=pace, mischief=mischief)
 
 
 class Simulation:
@@ -74,13 +146,12 @@ class Simulation:
             referee = referee_for(game, settings, secrets.token_bytes, bound_to(self.journal, ""))
             table = Table(self.journal, game, {"A": "Team A", "B": "Team B"}, referee, 0.0, seats)
             self.mat.world.seats = seats
-            self._buttons = MockButtons()
+            self.buttons = MockButtons()
             self.strip = MemoryStrip(pinmap().lights.count)
             self.daemon = Daemon(
                 table,
-                mat_sensors_for(game.name),
-                lambda: SerialPort(self.mat.device),
-                self._buttons,
+                [Mat(BoardConnection(lambda: SerialPort(self.mat.device)), mat_sensors_for(game.name))],
+                self.buttons,
                 self.strip,
                 publish,
             )
@@ -136,13 +207,13 @@ class Simulation:
         return self.lockstep.play(limit_s)
 
     def step(self, t: float, n: int) -> tuple[View, int]:
-        """The table's turn: see `lockstep.TableSide`."""
+        """The table's turn: see `TableSide`."""
         before = self.daemon.sent
         self.daemon.step(t, at_least=n)
         return self.view, self.daemon.sent - before
 
     def _press(self, name: str) -> None:
-        self._buttons.press(name, self.t)
+        self.buttons.press(name, self.t)
 
     def _judge(self, call: JudgeCall) -> None:
         self.daemon.table.judge(call)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pi_controller.pads import EVERY_PAD
 from pi_controller.sim.hands import HandStyle
 from pi_controller.sim.people import AGAIN_S, one_of
 from pi_controller.sim.plans import PACES, Mischief, PaceName, span
@@ -205,7 +206,7 @@ class BoneHolders(TurnPeople):
     def _open_hands(self) -> Iterator[float]:
         """Show what was in the hands, and draw them back."""
         yield 0.3
-        for pad in (1, 2, 3, 4):
+        for pad in EVERY_PAD:
             self._world.hand_home(pad)
         yield 0.5
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 from pi_controller.sim.hands import Cover
 from pi_controller.sim.seeds import Stream, rng
@@ -29,7 +30,7 @@ class TouchStrips:
     """All strips of all pads, electrode (pad - 1) * 3 + strip."""
 
     def __init__(self, seed: int, conditions: Conditions) -> None:
-        self.count = pinmap().pads.count * len(pinmap().touch.strips)
+        self.count = PADS * len(pinmap().touch.strips)
         self._seed = seed
         self._conditions = conditions
         self._cover = Cover()

@@ -86,15 +86,6 @@ class Truth(msgspec.Struct):
             sheets[hide] = game.sheet(state)
         return sheets
 
-    def to_json(self) -> bytes:
-        """Return the record as one line of JSON."""
-        return msgspec.json.encode(self)
-
-    @staticmethod
-    def from_json(data: bytes) -> Truth:
-        """Return the record that `to_json` wrote; raises `msgspec.DecodeError` for anything else."""
-        return msgspec.json.decode(data, type=Truth)
-
 
 def predict(
     seed: int, game: Game[Any], pace: PaceName = "brisk", mischief: Mischief | None = None, most: int = MOST_HIDES
@@ -135,7 +126,7 @@ def facts_by_hide(facts: Iterable[Fact], game: Game[Any]) -> tuple[dict[int, _Fa
     told: dict[int, _FactsOfHide] = {}
     story = blank(game)
     for fact in facts:
-        hide = 0 if story.phase == "toss" else story.hide
+        hide = 0 if story.phase == "toss" else story.hide.number
         try:
             story = apply(game, story, fact)
         except MatError as error:
@@ -145,9 +136,10 @@ def facts_by_hide(facts: Iterable[Fact], game: Game[Any]) -> tuple[dict[int, _Fa
             this.actions.append(fact.action)
             this.sheet = game.sheet(story.state)
         elif isinstance(fact, Ready):
-            this = told.setdefault(story.hide, _FactsOfHide())
-            this.passes = None if story.doubt >= story.hide else story.passes  # the mat knows that it missed some
-            this.fetched = story.fetched
+            begun, missed = story.hide, story.hands.doubt >= story.hide.number
+            this = told.setdefault(begun.number, _FactsOfHide())
+            this.passes = None if missed else begun.passes
+            this.fetched = begun.fetched
         elif isinstance(fact, Reveal):
             told.setdefault(fact.hide, _FactsOfHide()).revealed = fact.pad
     return told, []

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pi_controller.errors import UsageError
+from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 from pi_controller.referee.seating import mirrored
 from pi_controller.sim.conditions import Conditions
@@ -193,7 +194,7 @@ class World:
 
     def _pad(self, pad: int) -> int:
         """Return the number in the pin map of a pad as the hiders see it; and the other way round."""
-        pads = pinmap().pads.count
+        pads = PADS
         if not 1 <= pad <= pads:
             raise UsageError(f"there is no pad {pad}", f"pads are 1 to {pads}")
         return pads + 1 - pad if self.turned else pad

@@ -16,15 +16,15 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from pi_controller.errors import JournalError
+from pi_controller.private_files import make_private
 from pi_controller.table import journal_file as file
+from pi_controller.table.observer import Observer
 from pi_controller.table.verify import chain_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from pathlib import Path
 
-    from pi_controller.link.messages import Message
-    from pi_controller.mat.events import Button, MatEvent
     from pi_controller.table.table import Table
 
 log = logging.getLogger(__name__)
@@ -52,7 +52,7 @@ def copy_of(journal: Path, folder: Path) -> Path:
         head = _head(bytes(data))
         copy = _place(folder, journal.stem, about.epoch[:8] if about else "v1", head[0])
         new = copy.with_name(f".{copy.name}.new")
-        file.make_private(new, journal)
+        make_private(new, journal)
         new.write_bytes(data)
         file.sync(new)
         if _head(new.read_bytes()) != head:
@@ -102,7 +102,7 @@ def _head(data: bytes) -> tuple[int, str]:
     return records, follows.head
 
 
-class Backup:
+class Backup(Observer):
     """The one who looks on and keeps the copy: at most every `every_s` seconds, and once more when the table stops.
 
     A game that is over and was followed by another is copied to its end too.
@@ -128,16 +128,7 @@ class Backup:
         self.done.set()
         self._thread.start()
 
-    def on_messages(self, t: float, messages: Sequence[Message], armed: bool) -> None:
-        """Messages of the link are no matter here."""
-
-    def on_events(self, events: Sequence[MatEvent], armed: bool) -> None:
-        """Nor are mat events."""
-
-    def on_press(self, t: float, press: Button) -> None:
-        """Nor presses."""
-
-    def on_step(self, t: float, table: Table, armed: bool) -> None:  # noqa: ARG002 - as all who look on
+    def on_step(self, t: float, table: Table, armed: bool) -> None:  # noqa: ARG002
         """Have what is new copied, where it is time and the last copy is done."""
         game = table.story.revision_from
         if game != self._wanted[0] and (opened := table.journal.opened()) is not None:

@@ -131,5 +131,5 @@ class CommandQueue:
         if before is None or before.view is not view or before.board != board:
             story = table.story
             self._picture = Picture(
-                view, table.game, story.state, story.protest, story.last_undoable, board, table.rulings
+                view, table.game, story.state, story.protest, story.undoable.batch, board, table.rulings
             )

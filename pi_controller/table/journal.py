@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from pi_controller.errors import JournalError
+from pi_controller.private_files import closed_to_us, make_private
 from pi_controller.referee.facts import Opened
 from pi_controller.table import journal_file as file
 from pi_controller.table import write_ahead_log
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 _encode = msgspec.json.Encoder().encode
+_MODE = 0o666
+"""The umask decides: a service's group may read its journal, and one run by hand is its user's alone."""
 
 
 class Journal:
@@ -280,7 +283,7 @@ class Journal:
         with suppress(OSError, sqlite3.Error, JournalError):
             if not rescued.exists():
                 db = self.database()
-                file.make_private(rescued)
+                make_private(rescued)
                 with closing(sqlite3.connect(rescued)) as kept:
                     db.backup(kept)
                     kept.execute("PRAGMA journal_mode = DELETE")
@@ -310,10 +313,11 @@ class Journal:
         """Take the one writer's lock, a file of its own: closing the journal's would drop SQLite's locks."""
         lock = file.beside(self.path, ".lock")
         try:
-            lock.touch()
+            make_private(lock, mode=_MODE)
             held = lock.open("r+b", buffering=0)
         except OSError as error:
-            raise wrong(self.path, f"{lock.name} cannot be opened ({error.strerror})", NO_FOLDER) from error
+            todo = closed_to_us([lock]) or NO_FOLDER
+            raise wrong(self.path, f"{lock.name} cannot be opened ({error.strerror})", todo) from error
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -326,7 +330,9 @@ class Journal:
     def _connect(self) -> sqlite3.Connection:
         if self.read_only:
             return file.look(self.path)
-        place = f"{self.path.absolute().as_uri()}?mode={'rw' if self._files else 'rwc'}"
+        if not self._files:
+            make_private(self.path, mode=_MODE)
+        place = f"{self.path.absolute().as_uri()}?mode=rw"
         return sqlite3.connect(place, uri=True, timeout=file.BUSY_S, isolation_level=None)
 
     def _prepare(self, db: sqlite3.Connection, *, fresh: bool) -> None:

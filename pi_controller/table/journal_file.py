@@ -20,6 +20,7 @@ import msgspec
 
 from pi_controller import __version__
 from pi_controller.errors import JournalError
+from pi_controller.private_files import closed_to_us, make_private
 from pi_controller.referee.facts import Fact
 from pi_controller.table.chain import Row, chained, genesis
 
@@ -103,9 +104,15 @@ def journal_errors(path: Path, doing: str) -> Generator[None]:
     except sqlite3.Error as error:
         code: Any = getattr(error, "sqlite_errorcode", 0)
         what, todo = _CAUSES.get((code or 0) & 0xFF, (str(error), "check the disk and the file"))
-        raise wrong(path, f"it cannot be {doing}: {what}", todo) from error
+        raise wrong(path, f"it cannot be {doing}: {what}", closed_to_us(kept_with(path)) or todo) from error
     except OSError as error:
-        raise wrong(path, f"it cannot be {doing}: {error.strerror}", "check the disk and the file") from error
+        todo = closed_to_us(kept_with(path)) or "check the disk and the file"
+        raise wrong(path, f"it cannot be {doing}: {error.strerror}", todo) from error
+
+
+def kept_with(path: Path) -> list[Path]:
+    """Return the files that a table writes for the journal at `path`, its lock first."""
+    return [beside(path, ending) for ending in (".lock", "", "-wal", "-shm")]
 
 
 def identity(db: sqlite3.Connection) -> Identity:
@@ -258,15 +265,6 @@ def numbers(path: Path) -> tuple[int, int] | None:
         found = path.stat()
         return found.st_dev, found.st_ino
     return None
-
-
-def make_private(path: Path, like: Path | None = None) -> None:
-    """Make an empty file that is nobody else's to read, where there is none; its log takes its rights from it.
-
-    Who may read the file `like`, where there is one, may read it too.
-    """
-    mode = like.stat().st_mode & 0o777 if like is not None and like.exists() else 0o600
-    os.close(os.open(path, os.O_CREAT | os.O_WRONLY, mode))
 
 
 def sync(path: Path) -> None:

@@ -10,6 +10,7 @@ import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from pi_controller.private_files import make_private
 from pi_controller.table import journal_file as file
 from pi_controller.table.chain import EPOCH_BYTES
 from pi_controller.table.journal_file import RECOVER, SCHEMA_VERSION, Meta, wrong
@@ -72,7 +73,7 @@ def _keep(path: Path, db: sqlite3.Connection, records: list[Row]) -> None:
         copy = path.with_name(f"{path.stem}.v1-{n}.sqlite")
     new = copy.with_name(f".{copy.name}.new")
     new.unlink(missing_ok=True)
-    file.make_private(new, path)
+    make_private(new, path)
     with closing(sqlite3.connect(new, isolation_level=None)) as kept:
         db.backup(kept)
         kept.execute("PRAGMA journal_mode = DELETE")

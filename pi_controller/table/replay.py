@@ -129,9 +129,9 @@ def _as_text(game: Game[Any], records: Sequence[Record], out: TextIO) -> None:
             line += f"       {_stands(view)}\n{_sticks(view)}\n"
         heading = ""
         if isinstance(fact, Undone):
-            hide = story.hide  # what it took back may have begun another one
-        if story.hide != hide and story.phase in ("hide", "check"):
-            hide = story.hide
+            hide = story.hide.number  # what it took back may have begun another one
+        if story.hide.number != hide and story.phase in ("hide", "check"):
+            hide = story.hide.number
             heading = f"\nHide {hide}: {_team(view, view.hider)} hides\n{_sticks(view)}\n"
         # ready may begin a hide that nobody announced: what it says belongs to the new one
         out.write(heading + line if isinstance(fact, Ready) else line + heading)
@@ -157,7 +157,7 @@ def _sentence(game: Game[Any], before: Story, fact: Fact, view: View) -> str:
     """Return what a record says in one line; nothing for what goes without saying."""
     match fact:
         case Done():
-            return _action(before, fact)
+            return _action(fact, game.sheet(before.state).get("owed"))
         case FoulSeen(foul=foul, by=by):
             return f"foul of the {by}: {_words(foul)}"
         case Question(about=about, choices=choices, pads=pads, foul=foul):
@@ -171,7 +171,7 @@ def _sentence(game: Game[Any], before: Story, fact: Fact, view: View) -> str:
             return f"noticed: {_words(about)}{' on pad ' + ', '.join(map(str, pads)) if pads else ''}"
         case Reveal(hide=hide, pad=pad, nonce=nonce):
             bound = Bound(fact.table, fact.epoch, fact.event)
-            sealed = check(before.commit or "", game.name, hide, pad, nonce, bound)
+            sealed = check(before.hide.commit or "", game.name, hide, pad, nonce, bound)
             return f"the bead lay under pad {pad}; " + ("as sealed" if sealed else "NOT as sealed")
         case Void(why=why):
             return f"the seal is withdrawn: {why}"
@@ -180,8 +180,8 @@ def _sentence(game: Game[Any], before: Story, fact: Fact, view: View) -> str:
         case Undone(batch=_, reason=reason):
             goes = "is settled" if view.phase in ("show", "over") else "goes on"
             return f"judge: taken back{f' ({reason})' if reason else ''}; hide {view.hide} {goes}"
-        case Ready() if before.passes:
-            return f"the hand went under {' '.join(map(str, before.passes))}"
+        case Ready() if before.hide.passes:
+            return f"the hand went under {' '.join(map(str, before.hide.passes))}"
         case LinkSeen(up=up, why=why):
             return f"the board is {'there' if up else 'gone'}{f': {why}' if why else ''}"
         case Called(call=call):
@@ -190,14 +190,15 @@ def _sentence(game: Game[Any], before: Story, fact: Fact, view: View) -> str:
             return of_table(fact, view.teams, private=True)
 
 
-def _action(before: Story, fact: Done) -> str:
+def _action(fact: Done, owed: str | None) -> str:
+    """Return an action in words; `owed` is the hit that was owed before it."""
     action = fact.action
     match action.get("do"):
         case "toss":
             said = f"the toss: {action['winner']}"
         case "hit":
             pad = f", pad {action['pad']}" if "pad" in action else ""
-            said = f"{before.owed} hit{pad}: {'found' if action['found'] else 'missed'}"
+            said = f"{owed} hit{pad}: {'found' if action['found'] else 'missed'}"
         case "forfeit":
             said = f"forfeit by {action['by']}"
         case _:

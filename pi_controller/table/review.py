@@ -19,6 +19,7 @@ import numpy as np
 
 from pi_controller.errors import MatError
 from pi_controller.mat.strikes import StrikeSettings
+from pi_controller.private_files import make_private
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
@@ -108,7 +109,7 @@ class Review:
         self._path = path
         self._most = most
         try:
-            path.touch(0o600)  # a hide in progress is the head judge's to look at, not every account's on the machine
+            make_private(path)  # a hide in progress is the head judge's to look at, not every account's on the machine
             self._db = sqlite3.connect(path, timeout=0.25, isolation_level=None)
             _identify(self._db, path)
             self._db.execute("PRAGMA journal_mode = WAL")

@@ -9,8 +9,10 @@ from typing import Annotated, cast
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from pi_controller.drivers.gpio import PINS
 from pi_controller.games.wording import shown, unseen
 from pi_controller.languages import is_code, is_file
+from pi_controller.pads import each_once
 from pi_controller.table.settings_file import Fault, faults
 
 
@@ -111,7 +113,7 @@ def _folder(text: str) -> str:
 def _nearest(value: object) -> object:
     """Return the pads from the nearest on, as a tuple; each once."""
     pads = tuple(cast("list[object]", value)) if isinstance(value, list | tuple) else ("none",)
-    if len(set(pads)) != len(pads) or not set(pads) <= {1, 2, 3, 4}:
+    if not each_once(pads):
         raise ValueError("must be a list of pads from 1 to 4, each once")
     return pads
 
@@ -138,12 +140,17 @@ def _options(value: object) -> object:
 
 
 def _pin(number: int) -> int:
-    if number == 0 or 2 <= number <= 27:
+    if number == 0 or number in PINS:
         return number
-    raise ValueError(f"must be a BCM number from 2 to 27, or 0 for no button, not {number}")
+    raise ValueError(f"must be a BCM number from {PINS[0]} to {PINS[-1]}, or 0 for no button, not {number}")
 
 
-Pin = Annotated[int, AfterValidator(_pin), Field(json_schema_extra={"takes": "0, or a whole number from 2 to 27"})]
+Pin = Annotated[int, Field(ge=PINS[0], le=PINS[-1])]
+PinOrNone = Annotated[
+    int,
+    AfterValidator(_pin),
+    Field(json_schema_extra={"takes": f"0, or a whole number from {PINS[0]} to {PINS[-1]}"}),
+]
 Name = Annotated[str, AfterValidator(_name), Field(json_schema_extra={"takes": "a name of 1 to 40 characters"})]
 Words = Annotated[str, AfterValidator(_words), Field(json_schema_extra={"takes": "a text of up to 300 characters"})]
 Address = Annotated[

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from pydantic import Field, model_validator
+from pydantic import Field, create_model, model_validator
 
 from pi_controller.errors import UsageError
 from pi_controller.games import chances
 from pi_controller.games.registry import DEFAULT
 from pi_controller.games.wording import listed, shown
 from pi_controller.referee.settings import (
+    ANSWER_WITHIN_S,
+    CHECK_TIMEOUT_S,
     PRESETS,
     SENSED,
     UNASKED,
     WAIT,
     Beads,
+    Mode,
     Preset,
     possible_answers,
     preset_answers,
@@ -26,8 +29,6 @@ from pi_controller.table.settings_file import Fault, faults
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-Foul = Literal["automatic", "ask", "off"]
 
 
 class GameSection(Section):
@@ -68,27 +69,18 @@ class ChancesSection(Section):
     )
 
 
-def _foul(kind: str) -> Any:
-    return Field(default=SENSED[kind].home, description=SENSED[kind].about)
+def _section(name: str, fields: dict[str, Any]) -> type[Section]:
+    """Return a section with a key for each of `fields`, a type and its `Field`."""
+    return create_model(name, __base__=Section, **fields)
 
 
-class FoulsSection(Section):
+_Fouls = _section(
+    "_Fouls", {kind: (Mode, Field(default=foul.home, description=foul.about)) for kind, foul in SENSED.items()}
+)
+
+
+class FoulsSection(_Fouls):
     """What follows a foul that was sensed: it is called, the judge is asked, or it is left to the judge's own eyes."""
-
-    pad_skipped: Foul = _foul("pad_skipped")
-    pad_twice: Foul = _foul("pad_twice")
-    no_bead: Foul = _foul("no_bead")
-    two_beads: Foul = _foul("two_beads")
-    bead_off_mat: Foul = _foul("bead_off_mat")
-    bead_moved: Foul = _foul("bead_moved")
-    touch: Foul = _foul("touch")
-    two_struck: Foul = _foul("two_struck")
-    early_hit: Foul = _foul("early_hit")
-    same_pad: Foul = _foul("same_pad")
-    time: Foul = _foul("time")
-    rehide: Foul = _foul("rehide")
-    double_tap: Foul = _foul("double_tap")
-    no_throw: Foul = _foul("no_throw")
 
 
 def _unasked(about: str) -> Any:
@@ -99,47 +91,22 @@ def _unasked(about: str) -> Any:
     )
 
 
-def _possible(section: AnswersSection) -> AnswersSection:
-    found = [
-        Fault((about,), f"must be one of {listed(possible_answers(about))}, not {shown(answer)}")
-        for about, answer in section
-        if answer not in possible_answers(about)
-    ]
-    if found:
-        raise faults(found)
-    return section
+_Answers = _section("_Answers", {about: (str, _unasked(about)) for about in UNASKED})
 
 
-class AnswersSection(Section):
+class AnswersSection(_Answers):
     """What follows where nobody answers a question in time: it waits, or is answered by itself."""
 
-    two_struck: str = _unasked("two_struck")
-    several_struck: str = _unasked("several_struck")
-    doubtful: str = _unasked("doubtful")
-    same_pad: str = _unasked("same_pad")
-    opened_pad: str = _unasked("opened_pad")
-    disc_dead: str = _unasked("disc_dead")
-    beside_dead: str = _unasked("beside_dead")
-    link_gap: str = _unasked("link_gap")
-    early_hit: str = _unasked("early_hit")
-    bead_moved: str = _unasked("bead_moved")
-    sealed_again: str = _unasked("sealed_again")
-    no_reading: str = _unasked("no_reading")
-    passes_unsure: str = _unasked("passes_unsure")
-    foul: str = _unasked("foul")
-    found: str = _unasked("found")
-    balls: str = _unasked("balls")
-    ball: str = _unasked("ball")
-    ball_moved: str = _unasked("ball_moved")
-    lifted: str = _unasked("lifted")
-    opened: str = _unasked("opened")
-    too_many: str = _unasked("too_many")
-    bones: str = _unasked("bones")
-    actual: str = _unasked("actual")
-    time: str = _unasked("time")
-    puzzled: str = _unasked("puzzled")
-
-    _checked = model_validator(mode="after")(_possible)
+    @model_validator(mode="after")
+    def _possible(self) -> AnswersSection:
+        found = [
+            Fault((about,), f"must be one of {listed(possible_answers(about))}, not {shown(answer)}")
+            for about, answer in self
+            if answer not in possible_answers(about)
+        ]
+        if found:
+            raise faults(found)
+        return self
 
 
 class RefereeSection(Section):
@@ -147,8 +114,8 @@ class RefereeSection(Section):
 
     check_timeout_s: float = Field(
         default=3.0,
-        ge=0.2,
-        le=60.0,
+        ge=CHECK_TIMEOUT_S[0],
+        le=CHECK_TIMEOUT_S[1],
         description="a bead not seen at rest for this long after ready is a question to the judge",
     )
     beads: Beads = Field(
@@ -165,7 +132,10 @@ class RefereeSection(Section):
         description="decides what is not written in [referee.fouls] and [referee.answers]",
     )
     answer_within_s: float = Field(
-        default=20.0, ge=1.0, le=3600.0, description="how long a question waits before [referee.answers] answers it"
+        default=20.0,
+        ge=ANSWER_WITHIN_S[0],
+        le=ANSWER_WITHIN_S[1],
+        description="how long a question waits before [referee.answers] answers it",
     )
     fouls: FoulsSection = Field(default_factory=FoulsSection)
     answers: AnswersSection = Field(default_factory=AnswersSection)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, model_validator
 
-from pi_controller.mat.strike_settings import SENSORS, StrikeSettings
+from pi_controller.mat.strike_settings import LOCKOUT_S, SENSORS, THRESHOLD_DB, StrikeSettings
 from pi_controller.pinmap import pinmap
 from pi_controller.referee.seating import Seats
-from pi_controller.table.settings_fields import Pin, Port, PortOrPins, Profile, Section
+from pi_controller.table.settings_fields import Pin, PinOrNone, Port, PortOrPins, Profile, Section
 from pi_controller.table.settings_file import Fault, faults
 
-_PI = pinmap().pi
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _STRIKES = StrikeSettings()
 
 
@@ -63,10 +65,8 @@ class StripsSection(Section):
         default="none",
         description='WS2812 pixels on a pin of the "pi" or of the mat\'s "board"; "memory" keeps the lights unseen',
     )
-    pin: int = Field(
-        default=_PI.strip_pin,
-        ge=2,
-        le=27,
+    pin: Pin = Field(
+        default_factory=lambda: pinmap().pi.strip_pin,
         description="BCM number; on a Pi up to 4 all but 10 need root, which the service has not",
     )
     brightness: float = Field(default=0.5, ge=0.0, le=1.0, description="1.0 is all the pixels can")
@@ -78,17 +78,22 @@ class StripsSection(Section):
     )
 
 
+def _usual(button: str) -> Callable[[], int]:
+    """Return what returns the button's pin in the pin map."""
+    return lambda: pinmap().pi.buttons[button]
+
+
 class ButtonPins(Section):
     """BCM numbers; each button goes from its pin to ground. The guesses of slahal may be left out: 0 is no button."""
 
-    ready: int = Field(default=_PI.buttons["ready"], ge=2, le=27, description="the hider: the bead is hidden")
-    shown: int = Field(default=_PI.buttons["shown"], ge=2, le=27, description="the hider: the bead was shown")
-    toss_a: int = Field(default=_PI.buttons["toss_a"], ge=2, le=27, description="the judge: A won the toss")
-    toss_b: int = Field(default=_PI.buttons["toss_b"], ge=2, le=27, description="the judge: B won the toss")
-    left: Pin = Field(default=0, description="slahal, the guesser's left")
-    right: Pin = Field(default=0, description="slahal, the guesser's right")
-    inside: Pin = Field(default=0, description="slahal, the inside hands")
-    outside: Pin = Field(default=0, description="slahal, the outside hands")
+    ready: Pin = Field(default_factory=_usual("ready"), description="the hider: the bead is hidden")
+    shown: Pin = Field(default_factory=_usual("shown"), description="the hider: the bead was shown")
+    toss_a: Pin = Field(default_factory=_usual("toss_a"), description="the judge: A won the toss")
+    toss_b: Pin = Field(default_factory=_usual("toss_b"), description="the judge: B won the toss")
+    left: PinOrNone = Field(default=0, description="slahal, the guesser's left")
+    right: PinOrNone = Field(default=0, description="slahal, the guesser's right")
+    inside: PinOrNone = Field(default=0, description="slahal, the inside hands")
+    outside: PinOrNone = Field(default=0, description="slahal, the outside hands")
 
     @model_validator(mode="after")
     def _different(self) -> ButtonPins:
@@ -123,13 +128,19 @@ class StrikesSection(Section):
         default="piezo", description="what the pads feel with: piezo discs, or force-sensing resistors"
     )
     threshold_db: float = Field(
-        default=_STRIKES.peak_db, ge=3.0, le=40.0, description="how far a strike stands above the pad's own noise"
+        default=_STRIKES.peak_db,
+        ge=THRESHOLD_DB[0],
+        le=THRESHOLD_DB[1],
+        description="how far a strike stands above the pad's own noise",
     )
     dominance_db: float = Field(
         default=_STRIKES.dominance_db, ge=0.0, le=40.0, description="how far it stands above what other pads feel"
     )
     lockout_ms: float = Field(
-        default=_STRIKES.lockout_s * 1000, ge=20.0, le=5000.0, description="no second strike is felt for this long"
+        default=_STRIKES.lockout_s * 1000,
+        ge=LOCKOUT_S[0] * 1000,
+        le=LOCKOUT_S[1] * 1000,
+        description="no second strike is felt for this long",
     )
 
     def detector(self) -> StrikeSettings:

@@ -276,10 +276,10 @@ class Table:
         facts: list[Fact] = [Opened(t, game.name, game.version, game.source, options, teams, after, revision_from)]
         if said is not None:
             facts.append(said.called)
-        if story.link is not None:
-            facts.append(LinkSeen(t, story.link, story.link_why))
-        if story.faults:
-            facts.append(SensorsSeen(t, story.faults))
+        if story.link.up is not None:
+            facts.append(LinkSeen(t, story.link.up, story.link.why))
+        if story.link.faults:
+            facts.append(SensorsSeen(t, story.link.faults))
         if not story.sensors:
             facts.append(SensorsUsed(t, on=False))
         return facts
@@ -291,8 +291,8 @@ class Table:
         self._tended = t
         try:
             self.journal.check_place()
-            if self.story.hide != self._kept[0] or self.journal.seq - self._kept[1] > KEPT_RECORDS:
-                kept = self.story.hide, self.journal.seq
+            if self.story.hide.number != self._kept[0] or self.journal.seq - self._kept[1] > KEPT_RECORDS:
+                kept = self.story.hide.number, self.journal.seq
                 self._kept = kept if self.journal.checkpoint() else self._kept
         except JournalError as error:
             self._halt(error)
@@ -306,7 +306,7 @@ class Table:
                 self._puzzle = error.what
                 log.exception("the referee cannot go on: %s", error.what)
             story = self.story
-            asked = story.question is not None or story.phase == "over" or PUZZLED in story.waived
+            asked = story.question is not None or story.phase == "over" or PUZZLED in story.hide.waived
             return [] if asked else [Question(t, PUZZLED, ("play_on",))]
         if facts:
             self._puzzle = ""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from pi_controller.mat.events import SensorFault
+from pi_controller.referee.story import Hit, Notice, Opening, Phase
 
 if TYPE_CHECKING:
     from pi_controller.errors import MatError
@@ -14,14 +15,7 @@ if TYPE_CHECKING:
     from pi_controller.referee.facts import Question
     from pi_controller.referee.story import Story
 
-Phase = Literal["toss", "hide", "check", "hit", "guess", "throw", "show", "over", "halted"]
-
-
-class Hit(msgspec.Struct, frozen=True):
-    """A hit of the hide on show: the pad (None when entered without one) and whether it found the bead."""
-
-    pad: int | None
-    found: bool
+ShownPhase = Literal[Phase, "halted"]
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -36,30 +30,6 @@ class Asked(msgspec.Struct, frozen=True):
     foul: str = ""
     unasked: str = ""
     until: float | None = None
-
-
-class Notice(msgspec.Struct, frozen=True):
-    """Something people are to know and nobody has to answer."""
-
-    about: str
-    pads: tuple[int, ...] = ()
-
-
-class Opening(msgspec.Struct, frozen=True):
-    """The last commitment opened: anyone can check it (`referee.commitment`).
-
-    `table`, `epoch` and `event` are what it is bound to, with no epoch to none of them. `withdrawn` are the
-    commitments to the same hide that were taken back before, and will never be opened.
-    """
-
-    hide: int
-    hash: str
-    pad: int
-    nonce: str
-    table: str = ""
-    epoch: str = ""
-    event: int = 0
-    withdrawn: tuple[str, ...] = ()
 
 
 class View(msgspec.Struct, frozen=True):
@@ -85,7 +55,7 @@ class View(msgspec.Struct, frozen=True):
     game: str
     version: str
     teams: dict[str, str]
-    phase: Phase
+    phase: ShownPhase
     hide: int
     hider: str | None
     long: dict[str, int]
@@ -137,7 +107,7 @@ def view_of(
     """
     sheet, question = game.sheet(story.state), story.question
     hides = sheet if game.hand_passes else {}
-    note = story.note or story.link_why
+    note = story.note or story.link.why
     return View(
         seq=seq,
         head=head,
@@ -145,7 +115,7 @@ def view_of(
         version=game.version,
         teams=dict(story.teams),
         phase="halted" if halted else story.phase,
-        hide=story.hide,
+        hide=story.hide.number,
         hider=hides.get("hider"),
         long=hides.get("long", {}),
         middle=hides.get("middle", 0),
@@ -155,26 +125,26 @@ def view_of(
         situation=hides.get("situation"),
         winner=sheet["winner"],
         calls=story.calls,
-        hits=tuple(Hit(hit.pad, hit.found) for hit in story.hits),
-        passes=len(story.passes),
-        foul=story.foul,
+        hits=story.hide.hits,
+        passes=len(story.hide.passes),
+        foul=story.hide.foul,
         question=question and _asked(question, unanswered),
-        commit=story.commit,
-        withdrawn=story.withdrawn,
-        opening=story.opening and Opening(**{name: getattr(story.opening, name) for name in Opening.__struct_fields__}),
-        link=story.link is True,
-        faults=story.faults if story.link else (),
+        commit=story.hide.commit,
+        withdrawn=story.hide.withdrawn,
+        opening=story.opening,
+        link=story.link.up is True,
+        faults=story.link.faults if story.link.up else (),
         note=": ".join(filter(None, (halted.what, halted.todo))) if halted else note,
-        opened=story.opened,
-        strokes=story.strokes,
+        opened=story.hide.opened,
+        strokes=story.hide.strokes,
         ends=_ends(game, story),
-        ends_stood=story.playing and story.playing.stood,
+        ends_stood=story.clocks.playing and story.clocks.playing.stood,
         revision=story.revision,
-        since=story.waiting.began,
+        since=story.clocks.waiting.began,
         limit=_limit(game, story),
-        stood=story.waiting.stood,
-        notice=story.notice and Notice(story.notice.about, story.notice.pads),
-        paused=story.paused,
+        stood=story.clocks.waiting.stood,
+        notice=story.notice,
+        paused=story.clocks.paused,
         sensors=story.sensors,
         protest=story.protest.by if story.protest else "",
         held=story.held,
@@ -189,9 +159,9 @@ def _asked(question: Question, unanswered: tuple[float, str] | None) -> Asked:
 
 def _ends(game: Game[Any], story: Story) -> float | None:
     """Return when the game's time is up, for a game that has one and has begun."""
-    if story.playing is None or story.phase == "over" or game.minutes is None:
+    if story.clocks.playing is None or story.phase == "over" or game.minutes is None:
         return None
-    return story.playing.began + 60.0 * game.minutes
+    return story.clocks.playing.began + 60.0 * game.minutes
 
 
 def _limit(game: Game[Any], story: Story) -> float | None:

@@ -20,6 +20,7 @@ import zlib
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from pi_controller.private_files import make_private
 from pi_controller.table import journal_file as file
 from pi_controller.table.chain import Row, follow, genesis
 from pi_controller.table.record_bytes import rows_in
@@ -92,7 +93,7 @@ def keep_aside(path: Path) -> Path:
         old, new = file.beside(path, ending), file.beside(copy, ending)
         if old.is_file() and not new.exists():
             part = file.beside(copy, f"{ending}.part")
-            file.make_private(part, old)
+            make_private(part, old)
             shutil.copyfile(old, part)
             file.sync(part)
             file.put_in_place(part, new)

@@ -1,1 +1,1 @@
-"""What people hear: the words called at the table, as a community recorded them, and sentences only where asked for."""
+"""Audio of a table: the words called, as a community recorded them, and spoken sentences only where asked for."""

@@ -1,4 +1,4 @@
-"""What is to be heard, from one public view to the next. A function of the two views alone: it knows nothing else.
+"""What to announce, derived from two successive public views and nothing else.
 
 So what is played, and when, gives no more away than the page does. Words are called once, when they are new: not again
 when the next hide begins with the last one's words still on show, and not when a judge takes something back.
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from pi_controller.show import phrases, sheet_phrases
+from pi_controller.show import phrases
+from pi_controller.show.game_show import has_sheet
 from pi_controller.show.words import word, words_of
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def _same(before: View, view: View) -> bool:
     """Return whether the calls are those that were on show already."""
     if before.calls != view.calls:
         return False
-    if sheet_phrases.has_sheet(view):
+    if has_sheet(view):
         return before.sheet == view.sheet
     return _place(before)[0] == _place(view)[0]
 

@@ -1,4 +1,4 @@
-"""The voice of a table as its settings want it: this is where the clocks are read."""
+"""Builds a table's voice from its settings: this is where the clocks are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A voice for plain English, by `espeak-ng` in a process of its own (Debian: apt install espeak-ng).
+"""Text to speech for plain English, by `espeak-ng` in a process of its own (Debian: apt install espeak-ng).
 
 It is asked for English sentences and English words only. It knows neither Dakota nor Ojibwe, and would make mockery of
 their words. Passed over: pyttsx3 (drives the same espeak-ng, in our process), piper (its voices are hundreds of MB).

@@ -1,4 +1,4 @@
-"""The voice of a table: takes each view as it is published, and plays what is new in it.
+"""Announcer of a table: takes each view as it is published, and plays what is new in it.
 
 A view is laid in a queue and that is all the game waits for; a thread of its own does the rest. The newest wins: words
 that are called cut off what sounds, a sentence waits for the words and gives way to the next one. What could not begin

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import ipaddress
 import socket
-from html import escape
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import segno
+from markupsafe import Markup
 from rich.style import Style
 from rich.text import Text
 
 _ELSEWHERE = ("192.0.2.1", 9)  # a documentation address: nothing is sent, the system only says by which way it would go
 _QUIET = 4  # modules of empty border, as the standard wants
 _INK = Style(color="#000000", bgcolor="#ffffff")
+LOCAL = Path("/run/avahi-daemon")
+"""Is there while this machine answers to its name with .local: that is avahi-daemon's work."""
 
 
 class Pages(NamedTuple):
@@ -54,7 +57,9 @@ def addresses(pages: Pages, port: int, scheme: str = "http", asked: str = "") ->
         return []
     at = "" if port == {"http": 80, "https": 443}.get(scheme) else f":{port}"
     name = socket.gethostname()
-    hosts = [f"[{number}]" if ":" in number else number, name if "." in name else f"{name}.local"]
+    if "." not in name:
+        name = f"{name}.local" if LOCAL.exists() or not number else ""
+    hosts = [f"[{number}]" if ":" in number else number, name]
     return [f"{scheme}://{host}{at}" for host in hosts if host]
 
 
@@ -82,10 +87,10 @@ def serves_others(host: str) -> bool:
     return outside(host) if host[-1:].isdigit() or ":" in host else host != "localhost"
 
 
-def picture(url: str, said: str) -> str:
+def qr_code(url: str, said: str) -> Markup:
     """Return the QR code of `url` as SVG; `said` is what it is to those who cannot see it."""
     drawn = segno.make(url, error="m", micro=False).svg_inline(border=_QUIET, dark="#000", light="#fff", omitsize=True)
-    return drawn.replace("<svg ", f'<svg role="img" aria-label="{escape(said)}" ', 1)
+    return Markup(drawn.replace("<svg ", Markup('<svg role="img" aria-label="{}" ').format(said), 1))  # noqa: S704
 
 
 def blocks(url: str) -> Text:

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from pi_controller.games.registry import kind
+from pi_controller.show.game_show import player_rows
 from pi_controller.show.i18n import catalogue
 from pi_controller.show.names import player_name
-from pi_controller.show.sheet_phrases import DIRECTIONS, RIVERS
 from pi_controller.show.words import plain
+from pi_controller.web.game_page import page_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pi_controller.table.view import View
 
 
@@ -31,17 +30,7 @@ class Field(msgspec.Struct, frozen=True):
     fixed: bool = False
 
 
-_WORDS: Mapping[str, tuple[Any, ...]] = {
-    "owed": ("first", "second"),
-    "situation": ("wheya", "sahdogan", "yawapi", "eyeya"),
-    "high": (1, 2, 3, 4),
-    "pairs_out": (1, 2),
-    "phase": ("duel", "play", "over"),
-    "river": tuple(RIVERS),
-    "direction": tuple(DIRECTIONS),
-}
 _SIDES = {"hider", "hiding", "winner", "thrower", "king"}
-_NOTHING = {"owed", "situation", "high", "pairs_out", "finish", "river", "direction", *_SIDES}
 _OF_ONE_OF = {"name", "player"}
 
 
@@ -68,23 +57,26 @@ def _field(view: View, value: Any, path: tuple[str | int, ...], language: str) -
     if isinstance(value, bool):
         words = (True, False)
     elif key in _SIDES:
-        words = _sides(view)
+        words = (None, *(player_rows(view.sheet) or "AB"))
+    elif key == "finish":
+        words = (None, *kind(view.game).finishes)
     else:
-        words = kind(view.game).finishes if key == "finish" else _WORDS.get(key, ())
+        words = page_of(view).choices.get(key, ())
     if not words:
         return Field(path, label, value)
-    none = ((None, text("none")),) if key in _NOTHING else ()
-    said = {True: text("yes"), False: text("no")}
+    said = {None: text("none"), True: text("yes"), False: text("no")}
     named = tuple(
-        (one, said[one] if isinstance(one, bool) else player_name(view, one) if key in _SIDES else plain(str(one)))
+        (
+            one,
+            said[one]
+            if one is None or isinstance(one, bool)
+            else player_name(view, one)
+            if key in _SIDES
+            else plain(str(one)),
+        )
         for one in words
     )
-    return Field(path, label, value, (*none, *named))
-
-
-def _sides(view: View) -> tuple[str, ...]:
-    rows = view.sheet.get("players") or view.sheet.get("horses")
-    return tuple(str(row.get("name") or row.get("player")) for row in rows) if rows else ("A", "B")
+    return Field(path, label, value, named)
 
 
 def _label(view: View, path: tuple[str | int, ...]) -> str:

@@ -1,13 +1,11 @@
 """The judge's console: its two pages, and what they show and offer for a view.
 
-The pages are plain HTML files, filled with words and the state once; the script keeps them current from the very same
-content. With scripts off the console shows the state and says that it needs scripts.
+The pages are templates, filled with words and the state once; the script keeps them current from the very same content.
+With scripts off the console shows the state and says that it needs scripts.
 """
 
 from __future__ import annotations
 
-import re
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -17,10 +15,10 @@ from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.names import inline, team_name
 from pi_controller.show.words import game_name, word
 from pi_controller.web.console_fields import Field, fields
-from pi_controller.web.console_play import Button, Play, act, play
-from pi_controller.web.console_sides import sides
-from pi_controller.web.page import document
+from pi_controller.web.console_play import Button, Play, act
+from pi_controller.web.game_page import page_of
 from pi_controller.web.page_content import board
+from pi_controller.web.templates import render
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +32,6 @@ BEAT_S = 5.0
 """How often a judge's page should hear that the line lives, seconds; after two beats missed it offers nothing."""
 SETTLE_S = 1.5
 """So long after a turn was settled the next one cannot be entered, s: a slow second tap was meant for the last."""
-_WORD = re.compile(r"\{\{(\w+)\}\}")
 
 WORDS: Mapping[str, str] = {
     "title": mark("Judge"),
@@ -170,7 +167,6 @@ SIGN_IN_WORDS: Mapping[str, str] = {
     "both": mark("Enter your name and your PIN."),
 }
 """Every fixed text of the sign-in page."""
-_REPLACED = {"hit", "toss", "lot", "duel", "start", "shoot", "guess", "throw"}
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -227,9 +223,9 @@ def console(
     text = catalogue(language).gettext
     waiting = view.phase in {"hide", "check", "hit", "guess"} and not view.hits and not view.opened
     return Console(
-        sides=sides(view, language),
+        sides=render("cards.html", language, cards=page_of(view).cards(view, language)),
         facts=_facts(view, text, language, before),
-        play=play(view, legal, language, options, begins=begins),
+        play=page_of(view).play(view, legal, language, options, begins=begins),
         off=_off(view, text),
         undo=undo,
         question=_question(view, language),
@@ -249,8 +245,7 @@ def _facts(view: View, text: Text, language: str, before: str | None) -> tuple[s
     if view.owed:
         left = 2 if view.owed == "first" else 1
         told.append(catalogue(language).ngettext("{n} hit left", "{n} hits left", left).format(n=left))
-    if view.sheet.get("high"):
-        told.append(text("High ball: pad {pad}").format(pad=view.sheet["high"]))
+    told += page_of(view).facts(view, language)
     if view.calls:
         told.append(
             text("Called: {words}").format(words=", ".join(word(c, language, view.game).shown for c in view.calls))
@@ -290,7 +285,8 @@ def _question(view: View, language: str) -> Asked | None:
 def _again(
     view: View, last: Action | None, legal: Sequence[Action], language: str, options: Mapping[str, Any] | None
 ) -> Again | None:
-    if last is None or last.get("do") not in _REPLACED:
+    page = page_of(view)
+    if last is None or last.get("do") not in page.replaced:
         return None
     text = catalogue(language).gettext
     if last["do"] == "hit":
@@ -303,21 +299,18 @@ def _again(
         label = text("Wrong: it was {team}").format(team=inline(team_name(view, other)))
         return Again(label, Button("again", label, act({**last, key: other}, again=True)))
     label = text("Wrong: it was something else")
-    return Again(label, play=play(view, legal, language, options, again=last))
+    return Again(label, play=page.play(view, legal, language, options, again=last))
 
 
-def _filled(name: str, words: Mapping[str, str], language: str, more: Mapping[str, str]) -> str:
-    """Return template `name` with `{{word}}` replaced: the words escaped, `more` as it is."""
-    text = catalogue(language).gettext
-    said = {key: text(value) for key, value in words.items()}
-    known = {key: escape(value) for key, value in said.items()}
-    known |= {"language": escape(language), "words": escape(msgspec.json.encode(said).decode()), **more}
-    return _WORD.sub(lambda m: known[m[1]], document(name))
+def _filled(template: str, words: Mapping[str, str], language: str, **values: Any) -> str:
+    """Return a page of the console with its `words` in `language`, which the script takes too."""
+    said = {key: catalogue(language).gettext(value) for key, value in words.items()}
+    return render(template, language, words=said, as_json=msgspec.json.encode(said).decode(), **values)
 
 
 def sign_in(language: str = "en") -> str:
     """Return the sign-in page."""
-    return _filled("sign_in", SIGN_IN_WORDS, language, {})
+    return _filled("sign_in.html", SIGN_IN_WORDS, language)
 
 
 def page(
@@ -332,22 +325,19 @@ def page(
 ) -> str:
     """Return the console with `content` in it, for `me` who is signed in; the script takes over from there."""
     shown = board(view, language)
-    facts = "".join(f"<li>{escape(fact)}</li>" for fact in content.facts)
     return _filled(
-        "judge",
+        "judge.html",
         WORDS,
         language,
-        {
-            "heading": escape(game_name(view.game, language)),
-            "sentence": escape(shown.texts["sentence"]),
-            "turn_worth": escape(shown.texts.get("turn_worth", "")),
-            "link": escape(shown.texts["link"]),
-            "note": escape(phrases.notice(view, language)),
-            "as_of_time": escape(as_of),
-            "me": escape(me),
-            "beat": f"{beat_s:g}",
-            "settle": f"{settle_s:g}",
-            "facts": facts,
-            "sides": content.sides,
-        },
+        heading=game_name(view.game, language),
+        sentence=shown.texts["sentence"],
+        turn_worth=shown.texts.get("turn_worth", ""),
+        link=shown.texts["link"],
+        note=phrases.notice(view, language),
+        as_of_time=as_of,
+        me=me,
+        beat=f"{beat_s:g}",
+        settle=f"{settle_s:g}",
+        facts=content.facts,
+        sides=content.sides,
     )

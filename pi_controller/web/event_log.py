@@ -41,7 +41,8 @@ from pi_controller.referee.facts import (
     Withdrawn,
 )
 from pi_controller.referee.history import counted
-from pi_controller.show import phrases, sheet_phrases
+from pi_controller.show import phrases
+from pi_controller.show.game_show import played
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.names import inline
 from pi_controller.show.words import plain
@@ -149,7 +150,7 @@ def _batch(records: list[tuple[int, Counted]], game: str, teams: Mapping[str, st
 
 def _played(game: str, action: Mapping[str, Any], teams: Mapping[str, str], language: str) -> str:
     """Return an action in plain words; one that has none as the record writes it."""
-    return sheet_phrases.played(current(game, action), teams, language) or spoken(game, action)
+    return played(game, current(game, action), teams, language) or spoken(game, action)
 
 
 CAUSES: Mapping[ClosedBy, str] = {

@@ -13,10 +13,11 @@ import msgspec
 
 from pi_controller.errors import MatError
 from pi_controller.show import phrases
+from pi_controller.show.game_show import player_rows
 from pi_controller.show.names import player_name
 from pi_controller.web import event_log
-from pi_controller.web.console_fouls import fouls
 from pi_controller.web.console_page import Console, console
+from pi_controller.web.game_page import page_of
 from pi_controller.web.page_content import board
 from pi_controller.web.signing.roles import begins_games, may, rulings
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from pi_controller.games.base import Json
     from pi_controller.table.command_queue import CommandQueue, Picture
     from pi_controller.table.view import View
-    from pi_controller.web.console_fouls import FoulsOf
+    from pi_controller.web.console_play import FoulsOf
     from pi_controller.web.event_log import EventLog
     from pi_controller.web.page_content import Board
 
@@ -57,7 +58,7 @@ class JudgeState:
             picture = self._command_queue.picture
             if picture is not None and (self._told is None or self._told.picture is not picture):
                 legal = await asyncio.to_thread(picture.game.legal_actions, picture.state)
-                called = fouls(picture.view, picture.game, picture.state, self._language)
+                called = page_of(picture.view).fouls(picture.view, picture.game, picture.state, self._language)
                 shown = board(picture.view, self._language)
                 self._told = Snapshot(picture, await self._minutes(picture), legal, shown, called)
             return self._told
@@ -121,8 +122,8 @@ def sides_in_play(view: View) -> list[dict[str, str]]:
     """Return who can still be out of the game other than by play: the teams, or the players who are in it."""
     if view.phase in {"over", "halted"}:
         return []
-    rows = view.sheet.get("players") or view.sheet.get("horses") or []
-    names = [str(row.get("name") or row.get("player")) for row in rows if not row.get("out")] if rows else ["A", "B"]
+    rows = player_rows(view.sheet)
+    names = [name for name, row in rows.items() if not row.get("out")] if rows else ["A", "B"]
     return [{"value": name, "label": player_name(view, name)} for name in names]
 
 

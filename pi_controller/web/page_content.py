@@ -15,12 +15,11 @@ import msgspec
 from pi_controller.games.base import other
 from pi_controller.pinmap import pinmap
 from pi_controller.show import chances_bar, phrases
-from pi_controller.show.game_show import show_of
+from pi_controller.show.game_show import has_sheet, show_of
 from pi_controller.show.i18n import catalogue
 from pi_controller.show.names import player_name, team_name
-from pi_controller.show.sheet_phrases import has_sheet
 from pi_controller.show.words import credit, game_name, sounds_by, word
-from pi_controller.web.plain import table_of
+from pi_controller.web.game_page import page_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -116,7 +115,7 @@ def _sheet_board(view: View, language: str, chances: ShownChances | None) -> Boa
     _question(view, texts, marks, language)
     _calls(view, texts, marks, language)
     counts = _chances(view, chances, texts, marks, language)
-    return Board(texts, marks, counts, "sheet", table_of(view, language))
+    return Board(texts, marks, counts, "sheet", page_of(view).table(view, language))
 
 
 def _labels(text: Callable[[str], str]) -> dict[str, str]:

@@ -52,7 +52,6 @@ from pi_controller.sim.mat import SimMat
 from pi_controller.table.journal import Journal
 from pi_controller.table.view import View
 
-BLOCK_S = pinmap().board.block_samples / pinmap().board.sample_hz
 WINDOW_S = 0.003
 TTY_BYTES = 2048
 """What a pseudo-terminal surely takes at once."""
@@ -98,13 +97,13 @@ def be_the_mat(seed, terminal):
             strike(pad, level, also, also_after_s, after_s)
 
         mat.world.strike = struck
-        wait = threading.Event().wait
+        wait, block_s = threading.Event().wait, pinmap().board.block_samples / pinmap().board.sample_hz
         while os.getppid() != 1:
             while not views.empty():
                 players.watch(views.get())
             players.act(mat.world.t)
-            wait(max(0.0, begun + mat.world.t + BLOCK_S - time.monotonic()))
-            mat.advance(BLOCK_S)
+            wait(max(0.0, begun + mat.world.t + block_s - time.monotonic()))
+            mat.advance(block_s)
             written = time.monotonic() - begun
             while due and mat.world.t >= due[0] + WINDOW_S:
                 say(floor=written - due.pop(0))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pi_controller.doctor import events
+from pi_controller.doctor import link
 from pi_controller.doctor.sensor_checks import LISTEN_S, Ears
 from pi_controller.link.messages import BoardEvent, LinkUp
 from pi_controller.mat.strike_settings import StrikeSettings
@@ -24,7 +24,7 @@ def ears(*told, reason="power", **kept):
 
 
 def lines(heard, *, orders=True):
-    return {line.name: line for line in events.lines(heard, orders=orders)}
+    return {line.name: line for line in link.board_events(heard, orders=orders)}
 
 
 def event(kind, part=0, value=0, *, number=1, t=2.0, lost=0):
@@ -35,15 +35,15 @@ GOOD = event("tested", SEEN_ALL, ALL_MAGNETOMETERS)
 
 
 def test_the_names_are_those_of_the_lines():
-    assert tuple(lines(ears(GOOD))) == events.NAMES
+    assert tuple(lines(ears(GOOD))) == link.EVENTS
 
 
-@pytest.mark.parametrize("reason", [*events.STARTS, "unknown"])
+@pytest.mark.parametrize("reason", [*link.STARTS, "unknown"])
 def test_why_it_started(reason):
     line = lines(ears(GOOD, reason=reason))["start"]
     assert line.outcome == "pass"
     assert line.found.startswith("its 7., ")
-    assert events.STARTS.get(reason, reason) in line.found
+    assert link.STARTS.get(reason, reason) in line.found
 
 
 def test_a_supply_that_fails_is_told_with_what_to_do():

@@ -3,7 +3,7 @@
 import numpy as np
 from pins_world import PinsWorld
 
-from pi_controller.doctor import own_pins
+from pi_controller.doctor import pins as doctors
 from pi_controller.doctor.sensor_checks import Ears
 from pi_controller.mat.strike_settings import StrikeSettings
 from pi_controller.sim.conditions import Conditions
@@ -13,7 +13,7 @@ def looked_at(pins, seconds=4.0):
     ears = Ears(StrikeSettings(), without="none")
     while pins.world.t < seconds:
         ears.take(pins.tick())
-    return {line.name: line for line in [*own_pins.lines(pins.source, ears), *ears.lines()]}
+    return {line.name: line for line in [*doctors.sensors(pins.source, ears), *ears.lines()]}
 
 
 def test_a_table_on_its_own_pins_that_is_well():

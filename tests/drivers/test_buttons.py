@@ -5,8 +5,7 @@ import threading
 import pytest
 from gpiozero.pins.mock import MockFactory, MockPin
 
-from pi_controller.drivers.buttons import NAMES, GpioButtons, MockButtons
-from pi_controller.drivers.debounce import MIN_PRESS_S
+from pi_controller.drivers.buttons import MIN_PRESS_S, NAMES, GpioButtons, MockButtons
 from pi_controller.drivers.ports import ButtonsError
 from pi_controller.pinmap import pinmap
 

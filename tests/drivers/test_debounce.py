@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pi_controller.drivers.debounce import MIN_PRESS_S, SETTLE_S, Debounce
+from pi_controller.drivers.buttons import MIN_PRESS_S, SETTLE_S, Debounce
 
 TICK = 0.002
 

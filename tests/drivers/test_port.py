@@ -9,8 +9,8 @@ import threading
 import tty
 
 import pytest
+from mock_port import MockCable, mock_pair
 
-from pi_controller.drivers.mock_port import MockCable, mock_pair
 from pi_controller.drivers.serial_port import SerialPort
 from pi_controller.errors import PortError
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from recording_strip import RecordingStrip
 
 from pi_controller.drivers.ports import FrameError, StripError
-from pi_controller.drivers.recording_strip import RecordingStrip
 from pi_controller.drivers.strips import SPI_PIN, MemoryStrip, NeoPixelStrip, current_ma, limit, root_alone
 from pi_controller.errors import INSTALL_LIGHTS
 from pi_controller.link.board_strip import BoardStrip

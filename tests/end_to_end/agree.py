@@ -38,6 +38,7 @@ from contextlib import closing
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from io import StringIO
+from operator import attrgetter
 from pathlib import Path
 from typing import get_args
 
@@ -63,7 +64,7 @@ from pi_controller.referee.history import History, effective, fold
 from pi_controller.referee.judge import (
     JudgeRuling,
 )
-from pi_controller.referee.story import Story
+from pi_controller.referee.story import Clocks, Hands, Hide, LinkState, Story, Undoable
 from pi_controller.referee.stream import Pipe
 from pi_controller.table.command import Command, StaleError
 from pi_controller.table.journal import Journal
@@ -82,8 +83,18 @@ WITH_A_JUDGE = ("protest", "sensors", "clock")
 WITHOUT_REFUSED = "pipe without what was refused"
 MOST_TRIES = 300
 """Runs that looking for the fewest inputs may take."""
-CLOCKS = ("waiting", "playing")
-OF_A_HIDE = ("passes", "vague", "fetched", "waived", "by_hand", "question", "opened", "paused", "notice")
+PARTS = {"hide": Hide, "hands": Hands, "link": LinkState, "clocks": Clocks, "undoable": Undoable}
+FIELDS = [
+    name if part is None else f"{name}.{part.name}"
+    for name in (each.name for each in fields(Story))
+    for part in (fields(PARTS[name]) if name in PARTS else (None,))
+]
+"""The fields of a story and of its parts."""
+CLOCKS = ("clocks.waiting", "clocks.playing")
+OF_A_HIDE = (
+    *("hide.passes", "hide.fetched", "hide.waived", "hide.by_hand", "hide.opened"),
+    *("hands.vague", "question", "clocks.paused", "notice"),
+)
 """What is not so any more in a hide that starts over."""
 
 
@@ -158,7 +169,7 @@ class Sitting:
             if not self._settled(name):
                 if refused and name == WITHOUT_REFUSED:
                     self._pipe(
-                        name, Input(Sensors(one.what.t, self.table.story.faults)), None
+                        name, Input(Sensors(one.what.t, self.table.story.link.faults)), None
                     )  # time passes all the same
                 else:
                     self._pipe(name, one, refused)
@@ -250,9 +261,9 @@ class Sitting:
 
 def apart(left, right, ahead=None, without=()):
     """Return the first field in which two stories differ. `ahead`: so many batches more went into the left one."""
-    for name in (each.name for each in fields(Story)):
-        a, b = getattr(left, name), getattr(right, name)
-        if name in ("last_undoable", "revision") and a and b and ahead is not None:
+    for name in FIELDS:
+        a, b = attrgetter(name)(left), attrgetter(name)(right)
+        if name in ("undoable.batch", "revision") and a and b and ahead is not None:
             a -= ahead.setdefault("batches", a - b)
         if a != b and name not in without:
             return name, f"{name}\n    {a!r}\n    {b!r}"
@@ -300,16 +311,16 @@ def _resume(sitting):
             table = Table(journal, sitting.game, TEAMS, sitting.setup.referee(sitting.game), sitting.now)
             new = [fact.__struct_config__.tag for seq, _, fact in journal.records() if seq > sitting.journal.seq]
             lost = (
-                "commit",
-                "withdrawn",
-                "unsealed",
+                "hide.commit",
+                "hide.withdrawn",
+                "hide.unsealed",
                 "note",
-                "link",
-                "link_why",
-                "faults",
-                "doubt",
+                "link.up",
+                "link.why",
+                "link.faults",
+                "hands.doubt",
                 "revision",
-                "last_t",
+                "clocks.last_t",
                 *CLOCKS,
             )
             if "hide_again" in new:
@@ -320,8 +331,8 @@ def _resume(sitting):
 def _clocks(before, after):
     """Return the first clock that does not show after a restart what it showed before."""
     for name in CLOCKS:
-        old, new = getattr(before, name), getattr(after, name)
-        shown = old and old.shown(before.last_t), new and new.shown(after.last_t)
+        old, new = attrgetter(name)(before), attrgetter(name)(after)
+        shown = old and old.shown(before.clocks.last_t), new and new.shown(after.clocks.last_t)
         if (old is None) != (new is None) or (old is not None and abs(shown[0] - shown[1]) > 1e-6):
             return name, f"{shown[0]} s and {shown[1]} s: {old}, {new}"
     return None

@@ -17,8 +17,8 @@ from pi_controller.referee.facts import Done
 from pi_controller.referee.history import effective
 from pi_controller.sim.dakota import Players
 from pi_controller.sim.elsewhere import Elsewhere, TableDiedError
-from pi_controller.sim.lockstep import TICK_S, LockStep
 from pi_controller.sim.mat import SimMat
+from pi_controller.sim.simulation import TICK_S, LockStep
 from pi_controller.sim.truth import predict
 from pi_controller.table.journal import Journal
 

@@ -29,8 +29,8 @@ from pathlib import Path
 from pi_controller.errors import MatError
 from pi_controller.sim.dakota import Players
 from pi_controller.sim.elsewhere import Elsewhere
-from pi_controller.sim.lockstep import LockStep
 from pi_controller.sim.mat import SimMat
+from pi_controller.sim.simulation import LockStep
 from pi_controller.table.journal import Journal
 from pi_controller.table.verify import verdict
 
@@ -62,7 +62,7 @@ from pi_controller.errors import JournalError
 from pi_controller.referee.facts import LinkSeen, Opened
 from pi_controller.table.journal import Journal
 with Journal(sys.argv[1]) as journal:
-    journal._open_db().executescript("PRAGMA wal_autocheckpoint = 40;" + sys.argv[3])  # as often as in a long game
+    journal.database().executescript("PRAGMA wal_autocheckpoint = 40;" + sys.argv[3])  # as often as in a long game
     if not journal.seq:
         journal.append([Opened(0.0, "dakota", "1", "", {}, {"A": "Red", "B": "Blue"})])
     for n in range(int(sys.argv[2])):

@@ -30,6 +30,7 @@ from rich.progress import track
 
 from pi_controller import run
 from pi_controller.drivers.notify import Notifier
+from pi_controller.link.source import NoSource
 
 WAITS_S = (0.0, 0.0, 0.0001, run.IDLE_S)
 LATEST_S = 0.004
@@ -57,7 +58,7 @@ port = 0
 def stop_loops(count, moments):
     """Stop `count` loops, one after the other, at `moments` (a random generator); return the slowest stop, s."""
     table = types.SimpleNamespace(view=None, halted=None)
-    daemon, slowest = types.SimpleNamespace(table=table, port=None, connection=None, step=lambda t: None), 0.0
+    daemon, slowest = types.SimpleNamespace(table=table, source=NoSource(), step=lambda t: None), 0.0
     handlers = [(number, signal.getsignal(number)) for number in SIGNALS]
     command = [sys.executable, "-c", SENDER]
     with subprocess.Popen(command, stdin=subprocess.PIPE, text=True, bufsize=1) as sender:

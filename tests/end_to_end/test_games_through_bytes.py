@@ -13,7 +13,7 @@ from pi_controller.sim.simulation import Simulation
 from pi_controller.sim.truth import compare, predict
 
 
-@pytest.mark.parametrize(("seed", "points"), [(0, 1), (1, 1), (2, 2), (3, 1), (4, 1), (5, 1)])
+@pytest.mark.parametrize(("seed", "points"), [(0, 1), (1, 1), (2, 2), (4, 1)])
 def test_the_journal_says_what_happened(seed, points, tmp_path):
     game = registry.game("dakota", {"points": str(points)})
     mischief = Mischief(fouls=0.15, doubts=0.1)
@@ -34,7 +34,7 @@ def test_the_same_seed_plays_the_same_game_to_the_byte(tmp_path):
             table.play()
             return [
                 (type(fact), getattr(fact, "t", None)) for _, fact in table.journal.read()
-            ], table.daemon.connection.session.stats.frames
+            ], table.daemon.source.session.stats.frames
 
     assert played("one.sqlite") == played("two.sqlite")
 

@@ -8,15 +8,16 @@ from pi_controller.daemon import Daemon
 from pi_controller.drivers.buttons import MockButtons
 from pi_controller.drivers.serial_port import SerialPort
 from pi_controller.games import registry
+from pi_controller.link.connection import BoardConnection
 from pi_controller.mat.sensors import MatSensors
+from pi_controller.mats import Mat
 from pi_controller.referee.dakota import DakotaReferee
 from pi_controller.referee.facts import LinkSeen
 from pi_controller.referee.history import effective
 from pi_controller.sim.dakota import Players
-from pi_controller.sim.lockstep import TICK_S
 from pi_controller.sim.mat import SimMat
 from pi_controller.sim.plans import Mischief
-from pi_controller.sim.simulation import Simulation
+from pi_controller.sim.simulation import TICK_S, Simulation
 from pi_controller.table.journal import Journal
 from pi_controller.table.table import Table
 
@@ -44,8 +45,8 @@ def test_a_game_on_two_mats(tmp_path):
             mat.world.sit = lambda hiders: None  # each mat lies the right way round for its team
         buttons = MockButtons()
         table = Table(journal, game, {"A": "A", "B": "B"}, DakotaReferee(game, None, secrets.token_bytes), 0.0, "each")
-        opens = [lambda mat=mat: SerialPort(mat.device) for mat in (a, b)]
-        daemon = Daemon(table, MatSensors(), opens[0], buttons, second=(MatSensors(), opens[1]))
+        boards = [BoardConnection(lambda mat=mat: SerialPort(mat.device)) for mat in (a, b)]
+        daemon = Daemon(table, [Mat(board, MatSensors()) for board in boards], buttons)
         t = 0.0
         mischief = Mischief(0.1, 0.0)
         players = Players(21, TwoWorlds((a, b)), lambda name: buttons.press(name, t), table.judge, mischief=mischief)

@@ -10,9 +10,8 @@ from pi_controller.errors import MatError
 from pi_controller.games import registry
 from pi_controller.referee.judge import JudgeAction
 from pi_controller.sim.cable import Cable
-from pi_controller.sim.lockstep import TICK_S
 from pi_controller.sim.plans import Mischief
-from pi_controller.sim.simulation import Simulation
+from pi_controller.sim.simulation import TICK_S, Simulation
 
 EYE_S = 6.0
 """A stroke that everybody saw and the mat has not told of for so long is entered by the judge."""
@@ -31,7 +30,7 @@ class Lab:
         self.cable = Cable(seed)
         path = self.folder / "j.sqlite"
         self.table = Simulation(seed, path, game, mat=self.cable, mischief=mischief or Mischief())
-        connection = self.table.daemon.connection
+        connection = self.table.daemon.source
         connection.open_port = lambda: SerialPort(find_port("auto", self.cable.by_id))
         self.session = connection.session
         self.watcher = Watcher(self.cable.by_id)

@@ -11,7 +11,7 @@ from pi_controller.referee.history import effective
 from pi_controller.sim.cable import Cable
 from pi_controller.sim.dakota import Players
 from pi_controller.sim.elsewhere import Elsewhere
-from pi_controller.sim.lockstep import TICK_S, LockStep
+from pi_controller.sim.simulation import TICK_S, LockStep
 from pi_controller.table.journal import Journal
 
 NAME = "the daemon is stopped (SIGSTOP), 60 s"

@@ -12,6 +12,7 @@ from pi_controller.referee.facts import Question
 from pi_controller.referee.history import effective, fold
 from pi_controller.show import phrases
 from pi_controller.sim.truth import facts_by_hide
+from pi_controller.table.observer import Observer
 
 
 class Outcome(msgspec.Struct):
@@ -75,8 +76,8 @@ def hits_made(truth):
     }
 
 
-class Reports:
-    """Looks on at the link (`daemon.Observer`): what boards told of themselves, each once and in order?"""
+class Reports(Observer):
+    """Looks on at the link: what boards told of themselves, each once and in order?"""
 
     def __init__(self):
         self.events = []
@@ -93,12 +94,6 @@ class Reports:
                 self._boots = message.boot_count
             elif isinstance(message, BoardEvent):
                 self.events.append((self._boots, message))
-
-    def on_events(self, events, armed): ...
-
-    def on_press(self, t, press): ...
-
-    def on_step(self, t, table, armed): ...
 
     @property
     def lines(self):

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pi_controller.link import wire
+from pi_controller.pads import EVERY_PAD, PADS
 from pi_controller.pinmap import pinmap
 
 ROOT = Path(__file__).parents[2]
@@ -46,7 +47,7 @@ def test_the_constants_are_the_pin_maps():
 
 def test_the_wire_has_room_for_the_pin_map():
     maps = pinmap()
-    assert maps.pads.count == wire.PADS == constants()["PADS"]
+    assert maps.pads.count == PADS == wire.PADS == constants()["PADS"] == EVERY_PAD[-1]
     assert maps.pads.count * len(maps.touch.strips) == wire.ELECTRODES
     assert maps.pads.count * len(maps.magnetometers.offsets_mm) == wire.MAGNETS
     assert maps.board.adc_bits == 12

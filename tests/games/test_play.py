@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-import doctest
 import random
-from pathlib import Path
 
 import pytest
 
-import pi_controller.games
 from pi_controller.errors import MatError, UsageError
-from pi_controller.games import play as module
 from pi_controller.games import registry
 from pi_controller.games.base import IllegalActionError, InvalidActionError
 from pi_controller.games.play import EmptyStackError, Outcome, Play, start
-
-PAGE = Path(pi_controller.games.__file__).parent / "README.md"
-
-
-def test_what_the_page_shows_at_the_prompt_is_so():
-    text = PAGE.read_text("utf-8").replace("```", "")
-    case = doctest.DocTestParser().get_doctest(text, {}, "README", str(PAGE), 0)
-    assert len(case.examples) >= 10
-    said: list[str] = []
-    doctest.DocTestRunner().run(case, out=said.append)
-    assert not said, "".join(said)
-
-
-def test_the_docstrings_examples():
-    assert doctest.testmod(module).failed == 0
 
 
 @pytest.mark.parametrize("name", registry.names())

@@ -27,9 +27,9 @@ from pi_controller.table.journal import Journal
 from pi_controller.table.record import kept_in
 from pi_controller.table.settings import load
 from pi_controller.table.table import Table
+from pi_controller.web import game_page
 from pi_controller.web.console_fields import fields
 from pi_controller.web.console_page import console
-from pi_controller.web.console_play import play
 from pi_controller.web.page import page
 from pi_controller.web.page_content import board
 from pi_controller.web.strip import overlay
@@ -41,8 +41,9 @@ TAKES = ("take 3", "take 1", "take 3", "take 2", "take 1")
 
 def forget():
     """Forget what packages there are, as a new process would."""
-    for looked_up in (registry.installed, registry.loaded, registry.floor, game_show.show_of, game_show.by_sheet):
-        looked_up.cache_clear()
+    looked_up = (registry.installed, registry.loaded, registry.floor, game_show.show_of, game_show.by_sheet)
+    for once in (*looked_up, game_page.named):
+        once.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +127,7 @@ def check_shown(table):
     assert any(any(pixel) for pixel in lights)
     assert "Toy countdown" in render_text(view)
     Terminal(file=io.StringIO(), width=40).print(render(view))
-    can = play(view, table.game.legal_actions(table.story.state), options=table.game.settings)
+    can = game_page.page_of(view).play(view, table.game.legal_actions(table.story.state), options=table.game.settings)
     if not winner:
         taken = [button.say["action"] for button in can.buttons]
         assert taken == [*table.game.legal_actions(table.story.state)]

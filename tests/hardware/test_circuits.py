@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+from xml.etree import ElementTree
 
 import bus
 import circuits
+import harness
 import msgspec
 import netlists
+import parts
 import pytest
 import simulate
-from values import Circuit, engineering, values
+from values import LICENCE, Circuit, engineering, values
 
+from pi_controller.doctor.sensor_checks import OFF_REST_COUNTS
 from pi_controller.pinmap import pinmap
 from pi_controller.sim import fsr
 
@@ -78,7 +82,7 @@ def test_without_clamps_the_pin_would_be_lost(ngspice):
     netlist = [
         line for line in netlists.piezo(V, "passive", netlists.ring(V, 20.0)) if not line.startswith(("Dup", "Ddown"))
     ]
-    assert simulate.run(netlist, "tran 5u 10m", "v(adc)")[1].max() > V.model["adc"]["highest_volt"]
+    assert simulate.run(netlist, "tran 5u 10m", "v(plus)")[1].max() > V.supply_volt + V.model["op_amp"]["beyond_volt"]
 
 
 def test_a_netlist_that_cannot_be_run_says_so(ngspice):
@@ -88,6 +92,32 @@ def test_a_netlist_that_cannot_be_run_says_so(ngspice):
 
 def test_the_force_sensors_divider_is_the_simulated_mats():
     assert V.fsr["divider_ohm"] == fsr.DIVIDER_OHM
+
+
+def test_without_followers_the_doctor_would_refuse_pads_that_are_well_built():
+    least = simulate.bare_rest_counts(V)
+    assert least == pytest.approx(948, abs=0.5), "circuits.md says 948"
+    assert simulate.bare_rest_counts(V, 10e6) == pytest.approx(2024, abs=0.5)
+    assert least < V.limits["both"]["rest_counts"][0]
+
+
+def test_a_follower_bears_what_a_blow_sends_it():
+    assert V.limits["both"]["slam_high_volt"][1] <= V.supply_volt + V.model["op_amp"]["beyond_volt"]
+    assert V.limits["both"]["slam_low_volt"][0] >= -V.model["op_amp"]["beyond_volt"]
+
+
+def test_the_light_builds_bus_needs_its_pull_ups():
+    assert bus.light_line(V, bare=True).rise_s == pytest.approx(322e-9, abs=0.5e-9)
+    assert bus.light_line(V).rise_s == pytest.approx(103e-9, abs=0.5e-9)
+    assert "bus" in parts.values().circuits["light"]
+
+
+def test_data_and_clock_are_not_neighbours_in_a_ribbon():
+    data, clock = harness.FIELD.index("SDA"), harness.FIELD.index("SCL")
+    assert abs(data - clock) > 1
+    still = {"3V3", "GND"}
+    for at in (data, clock):
+        assert still & {harness.FIELD[n] for n in (at - 1, at + 1) if 0 <= n < len(harness.FIELD)}
 
 
 def test_the_bus_keeps_the_standard_in_every_state():
@@ -103,7 +133,7 @@ def test_the_bus_keeps_the_standard_in_every_state():
 
 
 def test_each_multiplexer_serves_what_is_near_it():
-    assert max(bus.sensor_m(V)) < 0.7
+    assert max(bus.sensor_m(V).values()) < 0.7
     assert len(V.harness.muxes_mm) == len(pinmap().board.tca9548a_addresses)
 
 
@@ -111,21 +141,29 @@ def test_the_limits_are_those_of_the_chips_and_of_the_firmware():
     adc = V.model["adc"]
     assert V.limits["both"]["slam_high_volt"][1] <= adc["highest_volt"]
     assert V.limits["both"]["slam_low_volt"][0] >= adc["lowest_volt"]
-    assert sum(V.limits["both"]["rest_counts"]) / 2 == 2 ** (pinmap().board.adc_bits - 1)
+    middle = 2 ** (pinmap().board.adc_bits - 1)
+    assert V.limits["both"]["rest_counts"] == (middle - OFF_REST_COUNTS, middle + OFF_REST_COUNTS)
     assert V.limits["both"]["corner_hz"][1] <= pinmap().board.sample_hz / 2
 
 
 def test_the_largest_stroke_that_is_shown_whole_is_shown_whole_and_a_larger_one_is_not(ngspice):
     whole = dict(simulate.piezo_figures(V, "passive"))["whole_volt"]
     for share, inside in ((0.95, True), (1.1, False)):
-        adc = simulate.run(netlists.piezo(V, "passive", netlists.ring(V, share * whole)), "tran 5u 10m", "v(adc)")[1]
-        assert (adc.min() >= 0.0 and adc.max() <= V.supply_volt) == inside
+        plus = simulate.run(netlists.piezo(V, "passive", netlists.ring(V, share * whole)), "tran 5u 10m", "v(plus)")[1]
+        assert (plus.min() >= 0.0 and plus.max() <= V.supply_volt) == inside
 
 
 @pytest.mark.parametrize("name", circuits.DRAWINGS)
 def test_a_drawing_is_that_of_its_values(name):
     path = circuits.HERE / f"circuit-{name}.svg"
     assert path.read_text("utf-8") == circuits.drawn_one(V, name), "run python hardware/drawings/circuits.py"
+
+
+@pytest.mark.parametrize("name", circuits.DRAWINGS)
+def test_a_drawing_has_a_title_and_its_licence(name):
+    root = ElementTree.fromstring(circuits.drawn_one(V, name))
+    assert len(root.findtext("{http://www.w3.org/2000/svg}title", "")) > 10
+    assert LICENCE in root.findtext("{http://www.w3.org/2000/svg}desc", "")
 
 
 def test_a_drawing_follows_its_values():

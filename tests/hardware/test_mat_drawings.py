@@ -2,11 +2,13 @@
 
 import importlib
 import itertools
+import math
 import re
 import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import msgspec
 import pytest
 
 from pi_controller.mat.bead_refine import LIES_AT_MM
@@ -15,7 +17,7 @@ from pi_controller.pinmap import pinmap
 HARDWARE = Path(__file__).parents[2] / "hardware"
 DRAWINGS = HARDWARE / "drawings"
 SVG = "{http://www.w3.org/2000/svg}"
-NAMES = ("mat", "one-mat", "two-mats", "lights", "pad-section", "pad-apart", "pad-template", "bead")
+NAMES = ("mat", "one-mat", "two-mats", "lights", "pad-section", "pad-apart", "pad-template", "bead", "perfboard")
 
 
 def module(name):
@@ -76,6 +78,20 @@ def test_no_two_texts_lie_on_each_other(made):
             assert apart, (name, a[4], b[4])
 
 
+def test_every_drawing_has_a_title_and_says_its_licence(made):
+    licence = (HARDWARE / "LICENSE").read_text("utf-8")
+    assert licence.startswith("CERN Open Hardware Licence Version 2 - Permissive\n")
+    assert "7.4 This Licence shall not be enforceable" in licence
+    files = {path.name: path.read_text("utf-8") for path in DRAWINGS.glob("*.svg")}
+    assert set(made) < set(files)
+    for name, text in files.items():
+        root = ET.fromstring(text)
+        assert len(root.findtext(f"{SVG}title", "")) > 9, name
+        assert "SPDX-License-Identifier: CERN-OHL-P-2.0" in root.findtext(f"{SVG}desc", ""), name
+    for path in DRAWINGS.glob("*.yml"):
+        assert path.read_text("utf-8").startswith("# SPDX-License-Identifier: CERN-OHL-P-2.0")
+
+
 def test_the_stack_of_boards_puts_the_chips_at_the_pin_maps_depth():
     assert -module("geometry").build().chip_z == pytest.approx(pinmap().magnetometers.depth_mm)
 
@@ -91,10 +107,66 @@ def test_pieces_fit_into_each_other():
     assert all(b.left - a.right == pytest.approx(built.clear_mm) for a, b in itertools.pairwise(row))
     assert row[0].left - well.left == row[0].near - well.near == built.clear_mm
     tall = {name: float(size.split(" x ")[2]) for name, _, size, _ in geometry.pieces()}
-    assert tall["divider"] == tall["plate"] + tall["foam"]
+    assert tall["divider"] == tall["plate"] + tall["block of foam"]
     assert tall["tray's wall, hiders' edge"] + tall["lid of the tray"] == pytest.approx(
         tall["divider"] + built.slat_mm
     ), "lid, plates and dividers are level"
+
+
+def test_blocks_of_foam_stand_whole_on_slats_under_the_plate_and_clear_of_the_disc():
+    geometry, maps = module("geometry"), pinmap()
+    plate, disc = geometry.around(0, 0, maps.pads.width_mm, maps.pads.depth_mm), geometry.build().disc_at_mm
+    ways = [geometry.around(x, 0, geometry.build().channel_mm, maps.pads.depth_mm) for x in geometry.columns()]
+    assert len(geometry.blocks()) == 8
+    for block in geometry.blocks():
+        assert plate.left <= block.left < block.right <= plate.right
+        assert plate.near <= block.near < block.far <= plate.far
+        assert all(block.right <= way.left or way.right <= block.left for way in ways)
+        x, y = (min(max(at, low), high) for at, low, high in zip(disc, block[:2], block[2:], strict=True))
+        assert ((x - disc[0]) ** 2 + (y - disc[1]) ** 2) ** 0.5 > geometry.build().disc_mm / 2 + 5
+
+
+def test_the_middle_builds_channel_leaves_blocks_and_posts_their_places(monkeypatch):
+    geometry = module("geometry")
+    maps = pinmap()
+    three = geometry.build().middle_offsets_mm
+    middle = msgspec.structs.replace(
+        maps, magnetometers=msgspec.structs.replace(maps.magnetometers, offsets_mm=three * 2)
+    )
+    monkeypatch.setattr(geometry, "pinmap", lambda: middle)
+    assert geometry.columns() == [0.0]
+    assert len(geometry.channels()) == 4
+    half = geometry.build().channel_mm / 2
+    assert all(block.right <= -half or block.left >= half for block in geometry.blocks())
+    for a, b in itertools.combinations(geometry.blocks(), 2):
+        assert a.right <= b.left or b.right <= a.left or a.far <= b.near or b.far <= a.near
+    for post, way in itertools.product(geometry.posts(), geometry.channels()):
+        assert post.right <= way.left or way.right <= post.left
+    assert sum(n for name, n, _, _ in geometry.pieces() if name.startswith("slat")) == 5
+
+
+def test_posts_bear_the_lids_free_edge_and_leave_the_cables_their_ways(made):
+    geometry, mat = module("geometry"), module("mat")
+    posts, harness = geometry.posts(), mat.values().harness
+    (told,) = [(n, size) for name, n, size, _ in geometry.pieces() if name == "post under the lid"]
+    assert told[0] == len(posts) == 4
+    boxes = [geometry.around(*harness.box_mm, *mat.BOARD_BOX)]
+    boxes += [geometry.around(x, y, *mat.MUX) for x, y in harness.muxes_mm]
+    tray = geometry.service()
+    for post in posts:
+        assert tray.near < post.near < post.far == tray.far
+        assert post.near > harness.muxes_mm[0][1] - 16.0, "the trunk goes by"
+        assert all(post.right <= way.left or way.right <= post.left for way in geometry.channels())
+        for box in boxes:
+            assert post.right <= box.left or box.right <= post.left or post.near >= box.far
+    root = ET.fromstring(made["mat.svg"])
+    wide, deep = (side * 0.2 for side in (posts[0].right - posts[0].left, posts[0].far - posts[0].near))
+    drawn = [
+        rect
+        for rect in root.iter(f"{SVG}rect")
+        if rect.get("width") == f"{wide:g}" and rect.get("height") == f"{deep:g}"
+    ]
+    assert len(drawn) == len(posts)
 
 
 def test_every_module_lies_whole_in_its_channel_with_room_for_cables():
@@ -119,6 +191,41 @@ def test_board_and_multiplexers_of_the_harness_lie_in_the_tray():
         assert tray.near <= box.near < box.far <= tray.far
     for a, b in itertools.combinations(boxes, 2):
         assert a.right <= b.left or b.right <= a.left or a.far <= b.near or b.far <= a.near
+
+
+def test_cables_are_bought_as_long_as_their_ways():
+    places, harness = module("places"), module("harness")
+    assert places.button_m() == 2.7
+    for sheet in (harness.table_pi(), harness.light()):
+        lengths = [one["length"] for one in sheet.document()["cables"].values()]
+        assert lengths.count(2.7) == len([name for name in sheet.document()["connectors"] if name.startswith("Button")])
+    assert max(places.usb_m("one"), places.usb_m("A")) < 2.0 < places.usb_m("B") < 3.0
+
+
+def test_a_disc_off_the_middle_feels_the_modes_that_the_middle_misses_and_blocks_bounce_below_the_strikes():
+    plate = module("plate")
+    softest = plate.modes(False, plate.FOAM_PA[0])
+    (missed, count), (few, _) = plate.deaf(softest, (0.0, 0.0)), plate.deaf(softest, plate.build().disc_at_mm)
+    assert (missed, few, count) == (8, 0, 10)
+    assert 25 <= math.hypot(*plate.build().disc_at_mm) <= 30
+    low, high = (plate.bounce_hz(False, pa) for pa in plate.FOAM_PA)
+    assert high < plate.BAND_HZ[0] / 1.5
+    assert plate.BAND_HZ[0] < plate.bounce_hz(True, plate.FOAM_PA[1]), "a whole sheet may bounce inside the band"
+    # a plate that lies on springs everywhere alike bounces by the formula, whatever the method
+    whole = plate.modes(True, plate.FOAM_PA[0])
+    assert min(abs(whole.hz - plate.bounce_hz(True, plate.FOAM_PA[0]))) < 0.5
+    assert plate.tables() in (HARDWARE / "FIRST_MAT.md").read_text("utf-8"), "put the output of plate.py into the page"
+    assert low < high
+
+
+def test_a_free_square_plate_has_the_modes_that_books_have():
+    plate = module("plate")
+    modes = plate.modes(True, 0.0, 2000.0)
+    # Leissa, free square plate, nu = 0.3: 13.49, 19.60, 24.27; here 250 x 300 mm, so between the squares of both sides
+    stiff = plate.YOUNG_PA * 0.006**3 / 12 / (1 - plate.POISSON**2)
+    scale = (stiff / (plate.DENSITY_KG_M3 * 0.006)) ** 0.5 / (2 * math.pi)
+    assert modes.hz[2] < 2.0, "three ways to move without bending"
+    assert 13.49 * scale / 0.3**2 < modes.hz[3] < 13.49 * scale / 0.25**2
 
 
 def test_mat_lights_and_pi_lie_in_the_playing_area():
@@ -177,8 +284,20 @@ def test_the_beads_lie_where_the_fit_looks_for_them_and_do_not_blind_the_sensor_
     maps = pinmap().magnetometers
     assert beads.field(beads.MARKED_AM2, maps.depth_mm + pads.BALL_MM / 2) + 75 < maps.range_ut
     assert beads.field(beads.MARKED_AM2, maps.depth_mm + 4.0) / 2 + 75 < maps.range_ut, "lying on its side"
+    # 1.3 T and the fit's moment are the same magnet
+    assert pytest.approx(beads.BR_TESLA / (4e-7 * math.pi) * math.pi * 9e-6 * 6e-3, rel=0.01) == beads.MARKED_AM2
+    assert beads.LEAST_BALL_MM / 2 - 3 >= 6
     assert beads.force(beads.MARKED_AM2, beads.UNMARKED_AM2, 25) < beads.weight(25) / 2
     assert beads.force(beads.UNMARKED_AM2, beads.UNMARKED_AM2, 12) == pytest.approx(0.08, abs=0.005)
+    # what SAFETY.md says of toys
+    safety = (HARDWARE / "SAFETY.md").read_text("utf-8")
+    for size, times in ((6, 19), (4, 8)):
+        assert round(beads.flux_index(size, size) / beads.TOY_KG2_MM2) == times
+        assert f"{times} times" in safety
+    # what the drawing of two mats says
+    assert beads.field(beads.MARKED_AM2, 350) == pytest.approx(1.0, abs=0.25), (
+        "about the noise of a sample, 1 microtesla"
+    )
     # what SAFETY.md says of pacemakers
     assert beads.field(beads.MARKED_AM2, 150) == pytest.approx(10, abs=1)
     assert beads.field(beads.MARKED_AM2, 33) == pytest.approx(1000, abs=50)
@@ -196,7 +315,9 @@ def test_the_guides_figures_are_those_of_the_pieces():
         f"outermost columns {xs[-1] - xs[0]:g} mm",
         f"{strip[0]:g} x {strip[1]:g} mm each",
         f"a {geometry.build().channel_mm:g} mm block",
-        f"hole of {geometry.build().foam_hole_mm:g} mm",
+        f"eight blocks of {geometry.build().foam_block_mm:g} x {geometry.build().foam_block_mm:g} mm",
+        "({:g} mm to the right, {:g} mm away from the hider)".format(*geometry.build().disc_at_mm),
+        f"{geometry.tape_m(30):.1f} m",
         f"{-geometry.build().base_top:g} mm down to the base",
     ):
         assert said in " ".join(text.split()), said

@@ -14,10 +14,11 @@ from pi_controller.link.connection import BoardConnection
 from pi_controller.link.messages import Gap, LinkDown, LinkUp, Piezo, Touch
 from pi_controller.link.pins import AGAIN_S, MEASURE_S, SILENT_S, STARTS_S, pins_source
 from pi_controller.link.resample import LATE_S, RATES, Resampler, grid_rate
-from pi_controller.link.source import listening
+from pi_controller.link.source import NoSource
 from pi_controller.mat.events import Blind, HandIn, HandOut, Strike
 from pi_controller.mat.sensors import MatSensors
 from pi_controller.mat.strikes import StrikeDetector
+from pi_controller.mats import Mat
 from pi_controller.referee.dakota import DakotaReferee
 from pi_controller.referee.history import effective
 from pi_controller.referee.settings import RefereeSettings
@@ -53,7 +54,7 @@ def test_it_is_up_once_it_knows_how_often_it_reads():
     (link,) = of(up(pins), LinkUp)
     assert MEASURE_S < pins.world.t < MEASURE_S + 0.1
     assert (link.board_id, link.boot_count, link.pads) == ("pins", 1, 4)
-    assert pins.source.session.up
+    assert pins.source.up
     assert (pins.source.why, pins.source.missing, pins.source.sent) == ("", None, 0)
     assert pins.source.reads == pytest.approx(1100.0, rel=0.03)
 
@@ -133,7 +134,7 @@ def test_too_slow_is_refused_in_words_and_the_detector_takes_every_grid():
     assert pins.source.missing is not None
     assert pins.source.missing.todo.endswith("or use the mat board")
     assert pins.source.reads == pytest.approx(700.0, rel=0.03)
-    assert not pins.source.session.up
+    assert not pins.source.up
     for rate in RATES:
         StrikeDetector(rate, 4, 512)
 
@@ -226,11 +227,9 @@ def test_strikes_and_hands_are_felt():
 
 def test_it_has_the_face_of_a_listener():
     pins = PinsWorld(12)
-    assert listening(pins.source) is pins.source
-    assert isinstance(listening(lambda: None), BoardConnection)
-    assert listening(None) is None
-    for face in ("step", "close", "why", "missing", "port", "sent", "session"):
-        assert hasattr(pins.source, face) == hasattr(BoardConnection(lambda: None), face) is True
+    for face in ("step", "close", "why", "missing", "port", "sent", "up", "pinging"):
+        for source in (pins.source, BoardConnection(lambda: None), NoSource()):
+            assert hasattr(source, face), (source, face)
     up(pins)
     pins.source.close()
     pins.source.close()
@@ -243,7 +242,7 @@ def test_a_game_is_played_on_the_pins_and_the_judge_confirms_the_beads(tmp_path)
     with Journal(tmp_path / "j.sqlite") as journal:
         referee = DakotaReferee(game, RefereeSettings(beads="judge"), bytes)
         table = Table(journal, game, {"A": "A", "B": "B"}, referee, 0.0, pins.world.seats)
-        daemon = Daemon(table, MatSensors(), pins.source, buttons)
+        daemon = Daemon(table, [Mat(pins.source, MatSensors())], buttons)
         world = pins.world
         players = Players(21, world, lambda name: buttons.press(name, world.t), table.judge)
         while table.view.hide <= HIDES:

@@ -1,11 +1,13 @@
 """Seeded scenes of beads on a simulated mat, and how often the tracker reads them right.
 
-python tests/mat/measure_beads.py [N] [--kinds KIND...] [--processes 2] [--seed 2026]
+python tests/mat/measure_beads.py [N] [--kinds KIND...] [--processes 2] [--seed 2026] [--middle]
 
 The scenes have their own dipole formula and their own faults: every sensor has a gain, an offset and a place that are
 not quite the pin map's, magnets differ. In each the tracker is told of the empty mat, the background drifts by 20
 microtesla, the beads are laid down, and two seconds pass; noise is 1 microtesla a sample. A scene is right when the
 last reading is sure and right, and wrong as soon as any sure reading is wrong. Times are processor time of the fits.
+With `--middle` the mat is the middle build: three magnetometers a pad, where `[build] middle_offsets_mm` of the pin map
+has them.
 """
 
 from __future__ import annotations
@@ -13,21 +15,25 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import time
+import tomllib
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 from rich.progress import Progress
 
 from pi_controller.link.messages import Field
-from pi_controller.mat.bead_fit import BeadFit, shipped_fitter
+from pi_controller.mat.bead_fit import HIGHEST_MM, BeadFit, BeadFitter, shipped_fitter
 from pi_controller.mat.beads import BeadTracker
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
     from pi_controller.mat.events import Beads
+    from pi_controller.pinmap import PinMap
 
 PADS = pinmap().pads
 SENSORS = np.array(pinmap().magnetometer_positions())
@@ -35,6 +41,23 @@ MARKED, UNMARKED = 0.176, 0.052
 HIDDEN_MM = 12.0
 """A bead this far inside a pad's edge is wholly under it."""
 FISTS_MM = 45.0
+
+
+@cache
+def middle_pins() -> PinMap:
+    """Return the pin map of the middle build: the places of its three magnetometers a pad, and three never there."""
+    text = Path(__file__).parents[2].joinpath("hardware", "pinmap.toml").read_text("utf-8")
+    offsets = tuple(tuple(at) for at in tomllib.loads(text)["build"]["middle_offsets_mm"])
+    pins = pinmap()
+    return msgspec.structs.replace(
+        pins, magnetometers=msgspec.structs.replace(pins.magnetometers, offsets_mm=offsets * 2)
+    )
+
+
+@cache
+def middle_fitter(highest_mm: float = HIGHEST_MM) -> BeadFitter:
+    """Return the fitter of the middle build."""
+    return BeadFitter(middle_pins(), highest_mm=highest_mm)
 
 
 def direction(rng: np.random.Generator) -> np.ndarray:
@@ -67,11 +90,12 @@ class Mat:
     gain_error: float = 0.01
     place_error: float = 0.7
     dead: tuple[int, ...] = ()
+    sensors: np.ndarray = field(default_factory=lambda: SENSORS)
     earth: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
-        n = len(SENSORS)
-        self.places = SENSORS + self.rng.normal(0, self.place_error, (n, 3))
+        n = len(self.sensors)
+        self.places = self.sensors + self.rng.normal(0, self.place_error, (n, 3))
         self.gains = 1 + self.rng.normal(0, self.gain_error, (n, 3))
         self.offsets = self.rng.normal(0, self.offset, (n, 3))
         self.earth = 50.0 * direction(self.rng)
@@ -79,7 +103,7 @@ class Mat:
     def scan(
         self, magnets: list[Magnet], shift: np.ndarray | float = 0.0, *, everything: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
-        true = np.tile(self.earth + shift, (len(SENSORS), 1))
+        true = np.tile(self.earth + shift, (len(self.sensors), 1))
         for magnet in magnets:
             r = self.places - magnet.place
             d = np.linalg.norm(r, axis=1, keepdims=True)
@@ -252,22 +276,23 @@ class Told:
 class Play:
     """One scene, scan by scan at 20 Hz, through a tracker whose fits are timed."""
 
-    def __init__(self, kind: str, number: int, seed: int) -> None:
+    def __init__(self, kind: str, number: int, seed: int, middle: bool = False) -> None:
         self.rng = np.random.default_rng([seed, KINDS.index(kind), number])
         self.kind = kind
         self.scene = scene(kind, self.rng)
-        self.mat = Mat(self.rng)
+        make = middle_fitter if middle else shipped_fitter
         high = self.scene.highest_mm
-        fitter = shipped_fitter() if high is None else shipped_fitter(high)
+        fitter = make() if high is None else make(high)
+        self.mat = Mat(self.rng, sensors=fitter.sensors_mm)
+        places = [tuple(place) for place in fitter.sensors_mm]
+        self.absent = [n for n, place in enumerate(places) if place in places[:n]]
         self.took: list[float] = []
         self.last: BeadFit | None = None
         self.fitter = fitter
-        self.tracker = BeadTracker(self, smallest=self.scene.smallest)  # type: ignore[arg-type]
         self.sensors_mm = fitter.sensors_mm
+        self.tracker = BeadTracker(self, smallest=self.scene.smallest)  # type: ignore[arg-type]
         self.t = 100.0
         self.frozen: np.ndarray | None = None
-
-    sensors_mm = SENSORS
 
     def fit(self, *args: object, **settings: object) -> BeadFit:
         began = time.thread_time()
@@ -294,6 +319,7 @@ class Play:
                     ut[sensor] = self.frozen
             ut = np.rint(ut * 30.0) / 30.0
             ok = (np.abs(ut) <= 800).all(axis=1)
+            ok[self.absent] = False
             if broken and self.scene.fault is not None and self.scene.fault[1] == "silent":
                 ok[self.scene.fault[0]] = False
             self.t += 0.05
@@ -327,6 +353,8 @@ class Play:
         if self.kind == "moved":
             if not said:
                 return "wrong"
+            if not (before and before[-1].found and said[-1].found):
+                return "unsure"
             was, now = before[-1].found[0], said[-1].found[0]
             if np.hypot(was.x_mm - now.x_mm, was.y_mm - now.y_mm) < 5.0:
                 return "wrong"
@@ -355,9 +383,9 @@ class Play:
         return off, [mm / sd for mm, sd in zip(off, fitted, strict=False)]
 
 
-def play(number: int, kind: str, seed: int) -> Told:
+def play(number: int, kind: str, seed: int, middle: bool = False) -> Told:
     """Play scene `number` of a kind."""
-    return Play(kind, number, seed).told()
+    return Play(kind, number, seed, middle).told()
 
 
 def summary(kind: str, many: list[Told]) -> str:
@@ -381,14 +409,17 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--seed", type=int, default=2026)
     parser.add_argument("--why", action="store_true", help="list what was wrong or unsure")
+    parser.add_argument("--middle", action="store_true", help="the middle build: three magnetometers a pad, no faults")
     args = parser.parse_args()
+    if args.middle:
+        args.kinds = [kind for kind in args.kinds if kind not in FAULTS]
     print(f"{args.count} scenes each. Sure and right in %, unsure, wrong; place off mm median / 95 % / 95 % in sigmas;")
     print("processor time of a fit, ms: median / 99 % / most")
     with Progress(transient=True) as bar, multiprocessing.get_context("spawn").Pool(args.processes) as pool:
         task = bar.add_task("scenes", total=args.count * len(args.kinds))
         for kind in args.kinds:
             many: list[Told] = []
-            for told in pool.imap(partial(play, kind=kind, seed=args.seed), range(args.count), 10):
+            for told in pool.imap(partial(play, kind=kind, seed=args.seed, middle=args.middle), range(args.count), 10):
                 many.append(told)
                 bar.advance(task)
             bar.console.print(summary(kind, many), highlight=False)

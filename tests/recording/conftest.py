@@ -14,9 +14,10 @@ from pi_controller.recording.recorder import Recorder
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.sim.plans import Mischief
 from pi_controller.sim.simulation import Simulation
+from pi_controller.table.observer import Observer
 
 
-class Log:
+class Log(Observer):
     """An observer that keeps the live table's events, and how large the file was in each phase."""
 
     def __init__(self, path: Path) -> None:
@@ -35,7 +36,7 @@ class Log:
         self.events.append(press)
 
     def on_step(self, t, table, armed):
-        self.sizes.append((t, table.story.phase, table.story.hide, self.path.stat().st_size))
+        self.sizes.append((t, table.story.phase, table.story.hide.number, self.path.stat().st_size))
 
 
 @dataclass

@@ -10,6 +10,7 @@ from pi_controller.drivers.buttons import MockButtons
 from pi_controller.drivers.ports import ButtonsError
 from pi_controller.drivers.serial_port import SerialPort
 from pi_controller.errors import PortError, UsageError
+from pi_controller.link.connection import BoardConnection
 from pi_controller.link.messages import Field, Piezo, Touch
 from pi_controller.mat.strikes import StrikeSettings
 from pi_controller.recording.bench import CONTACT, Bench
@@ -27,7 +28,7 @@ def test_strokes_on_the_simulated_mat_are_recorded_and_scored(tmp_path):
     truth = []
     with SimMat(3) as mat:
         file = ChunkFile(path, Header(0.0, strikes=settings_as_json(StrikeSettings())))
-        bench = Bench(file, lambda: SerialPort(mat.device), contact)
+        bench = Bench(file, BoardConnection(lambda: SerialPort(mat.device)), contact)
         t, sent = 0.0, 0
         for tick in range(330):
             if tick > 60 and tick % 40 == 0:
@@ -37,9 +38,9 @@ def test_strokes_on_the_simulated_mat_are_recorded_and_scored(tmp_path):
                 truth.append(Struck(None, pad, "firm"))
             n = mat.advance(TICK, sent)
             t += TICK
-            before = bench.connection.sent
+            before = bench.source.sent
             bench.step(t, at_least=n)
-            sent = bench.connection.sent - before
+            sent = bench.source.sent - before
         size = path.stat().st_size
         bench.close()
     assert size > 20_000, "nothing is held back where nothing is hidden"
@@ -60,10 +61,10 @@ def test_a_board_that_goes_is_looked_for_again(tmp_path):
         tries.append(1)
         raise PortError("there is no board", "plug it in")
 
-    with closing(Bench(ChunkFile(tmp_path / "x.sensors", Header(0.0)), missing)) as bench:
+    with closing(Bench(ChunkFile(tmp_path / "x.sensors", Header(0.0)), BoardConnection(missing))) as bench:
         for n in range(40):
             bench.step(n * 0.1)
-        assert bench.connection.why == "there is no board: plug it in"
+        assert bench.source.why == "there is no board: plug it in"
         assert len(tries) == 4
     assert not any(isinstance(entry, Piezo) for entry in Recording(tmp_path / "x.sensors").entries())
 

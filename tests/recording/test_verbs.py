@@ -8,11 +8,12 @@ import pytest
 
 from pi_controller.assembly import open_table
 from pi_controller.cli import replay, review
+from pi_controller.daemon import Daemon
 from pi_controller.errors import UsageError
 from pi_controller.games import registry
 from pi_controller.mat.sensors import MatSensors
 from pi_controller.mat.strikes import StrikeSettings
-from pi_controller.mats import Mats
+from pi_controller.mats import Mat
 from pi_controller.recording.chunks import Recording
 from pi_controller.recording.recorder import HOLD_BYTES
 from pi_controller.recording.replaying import felt, judged, plain
@@ -145,7 +146,8 @@ def test_a_table_that_was_stopped_goes_on_in_a_second_recording(tmp_path):
     with Simulation(6, tmp_path / "sim.sqlite", game, mischief=Mischief(0, 0)) as simulation, ExitStack() as stack:
         table = open_table(settings, 10.0)
         simulation.daemon.table.journal.close()
-        simulation.daemon.table, simulation.daemon._mats = table, Mats(table, [MatSensors()])
+        source = simulation.daemon.source
+        simulation.daemon = Daemon(table, [Mat(source, MatSensors())], simulation.buttons, simulation.strip)
         stack.callback(table.journal.close)
         simulation.daemon.observers += observers(settings, table, 10.0, stack)
         for _ in range(400):

@@ -14,12 +14,12 @@ from pi_controller.referee.facts import Commit, Done, FoulSeen, Question
 from pi_controller.referee.judge import JudgeAction
 from pi_controller.referee.reducer import apply, blank
 from pi_controller.sim.dakota import Players
-from pi_controller.sim.plans import SENSED_FOULS, HidePlan, Mischief, hide_plan
+from pi_controller.sim.plans import HIDING_FOULS, HidePlan, Mischief, hide_plan
 
 LATER = ("bead_moved", "touch", "two_struck", "early_hit", "same_pad", "time")
 """The fouls that are made once the bead is hidden, and that sensors or the clock notice."""
 JUDGED = ("bead_showing", "left_position", "outside_help", "not_shown")
-KINDS = (*SENSED_FOULS, *LATER, *JUDGED)
+KINDS = (*HIDING_FOULS, *LATER, *JUDGED)
 LIGHT_DBFS = (-42.0, -31.0)
 """A light or an accidental touch; a stroke has -30 to -10 dBFS."""
 FELT_S = 1.0
@@ -52,7 +52,7 @@ class Planting(Players):
     def plan_of(self, view) -> HidePlan:
         """Return the script of the hide with the foul that is made while hiding; a hide that starts over has none."""
         kind = self._kind(view.hide)
-        if kind not in SENSED_FOULS or view.hide in self._tried:
+        if kind not in HIDING_FOULS or view.hide in self._tried:
             return hide_plan(self.seed, view.hide, self.pace)
         for seed in range(self.seed, self.seed + 100_000, 1000):  # the first script with this foul in it
             plan = hide_plan(seed, view.hide, self.pace, Mischief(fouls=1.0))
@@ -140,7 +140,7 @@ def outcomes(facts, game, made):
     """
     story, by_hide = blank(game), {}
     for fact in facts:
-        by_hide.setdefault(story.hide, []).append(fact)
+        by_hide.setdefault(story.hide.number, []).append(fact)
         story = apply(game, story, fact)
     found, invented = Counter(), Counter()
     for hide, told in by_hide.items():
@@ -197,7 +197,7 @@ def _outcome(kind, t, pad, told):
     if any(isinstance(fact, Question) for fact in due):
         return "asked"
     settled = [fact for fact in told if isinstance(fact, Done) and fact.action["do"] in ("foul", "hit")]
-    if due and kind in SENSED_FOULS and settled[0].by != "sensor":
+    if due and kind in HIDING_FOULS and settled[0].by != "sensor":
         return "asked"  # the mat could not tell what lay there, and the judge said it
     if due:
         return "called"

@@ -46,7 +46,7 @@ from pi_controller.referee.judge import (
 )
 from pi_controller.referee.lines import BUTTONS
 from pi_controller.referee.referees import referee_for
-from pi_controller.referee.settings import PRESETS, SENSED_FOULS, RefereeSettings
+from pi_controller.referee.settings import PRESETS, SENSED, RefereeSettings
 
 PADS = (1, 2, 3, 4)
 ENDS_AT_ONCE = frozenset({"time", "king_moved", "forfeit"})
@@ -155,7 +155,7 @@ def setup_of(run, seed, *, game=None, preset=None):
     preset = preset or tuple(PRESETS)[(run + run // 6) % len(PRESETS)]
     default = rng.random() < 1 / 3
     options = {} if default else options_of(rng, registry.kind(name))
-    fouls = {} if rng.random() < 0.5 else {kind: rng.choice(("automatic", "ask", "off")) for kind in SENSED_FOULS}
+    fouls = {} if rng.random() < 0.5 else {kind: rng.choice(("automatic", "ask", "off")) for kind in SENSED}
     beads = "judge" if rng.random() < 0.1 else "mat"
     return Setup(name, options, preset, fouls, beads, tuple(rng.sample(PADS, 4)) if rng.random() < 0.3 else ())
 
@@ -192,7 +192,7 @@ class RandomPlay:
         if kind == "judge":
             return [Input(self.judge_call(story), self.rng.choice(("", "", "Ann", "Bea")))]
         self.later(*self.rng.choice(((0.01, 0.05), (0.1, 1.0), (1.0, 20.0), (20.0, 70.0), (60.0, 600.0))))
-        return [Input(Sensors(self.now, story.faults))]  # as it was: time passes, and nothing else
+        return [Input(Sensors(self.now, story.link.faults))]  # as it was: time passes, and nothing else
 
     def go_on(self, story):
         """Return what an orderly game would bring next: mostly from the players, sometimes from the judge."""
@@ -211,7 +211,7 @@ class RandomPlay:
             return [Input(CALLS["action"](self, story, self.later(0.5, 5)))]
         if not story.sensors and "sensors" not in self.without:
             return [Input(JudgeSensors(self.later(1, 5), on=True))]
-        events = [Link(self.later(0.1, 1), up=True)] if story.link is False else []
+        events = [Link(self.later(0.1, 1), up=True)] if story.link.up is False else []
         return [Input(event) for event in events + players(self, story)]
 
     def cleared(self, story):
@@ -258,7 +258,7 @@ def players(play, story):
             lie = [*off, Beads(later(0.1, 1), tuple(map(Bead, bones)))]
             return [
                 *lie,
-                Button(later(0.1, 0.5), "ready") if rng.random() < 0.3 else Sensors(later(1.5, 3), story.faults),
+                Button(later(0.1, 0.5), "ready") if rng.random() < 0.3 else Sensors(later(1.5, 3), story.link.faults),
             ]
         case "check":
             return [Beads(later(0.1, 1), play.beads_of())]
@@ -277,7 +277,7 @@ def players(play, story):
             return [
                 *opened,
                 Strike(later(0.5, 4), (pad,), rng.choice((None, 3.0, 20.0))),
-                Sensors(later(0.3, 1), story.faults),
+                Sensors(later(0.3, 1), story.link.faults),
             ]
         case "guess":
             two = play.game.sheet(story.state)["pairs_out"] == 2
@@ -288,7 +288,7 @@ def players(play, story):
         case "show":
             return [Button(later(0.5, 3), "shown") if rng.random() < 0.6 else Beads(later(0.5, 3), ())]
         case _:
-            return [Sensors(later(1, 5), story.faults)]
+            return [Sensors(later(1, 5), story.link.faults)]
 
 
 def tags(union):

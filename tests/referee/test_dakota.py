@@ -66,7 +66,7 @@ def test_the_last_point_ends_the_game_with_the_hit_and_opens_the_bead():
     facts = seat(Strike(5, (1,)))
     assert [type(fact) for fact in facts[1:]] == [Done, Reveal]
     assert seat.story.phase == "over"
-    assert seat.story.owed is None
+    assert seat.story.state.owed is None
     assert not seat.story.armed
     assert seat(Strike(6, (2,))) == []
     assert seat(Beads(6, ())) == []
@@ -85,7 +85,7 @@ def test_a_point_in_the_middle_of_a_hide_does_not_settle_it():
     (_, done) = seat(Strike(5, (1,)))
     assert "obojun" in done.calls
     assert seat.story.armed
-    assert seat.story.owed == "second"
+    assert seat.story.state.owed == "second"
     assert isinstance(seat(Strike(6, (2,)))[-1], Reveal)
 
 
@@ -95,10 +95,10 @@ def test_the_foul_of_the_last_hide_starts_this_one_over():
     seat(JudgeAction(1, {"do": "hit", "found": False}))
     seat(JudgeAction(1, {"do": "hit", "found": False}))
     seat.hide(2)
-    assert seat.story.commit
+    assert seat.story.hide.commit
     facts = seat(JudgeAction(7, {"do": "foul", "by": "hider", "kind": "no_bead", "hide": "last"}))
     assert [type(fact) for fact in facts] == [FoulSeen, Done, Void, HideAgain]
-    assert (seat.story.phase, seat.story.passes, seat.story.commit) == ("hide", (), None)
+    assert (seat.story.phase, seat.story.hide.passes, seat.story.hide.commit) == ("hide", (), None)
 
 
 def test_a_warning_settles_nothing():
@@ -108,7 +108,7 @@ def test_a_warning_settles_nothing():
     before = seat.story
     facts = seat(JudgeAction(7, {"do": "foul", "by": "hitter", "kind": "outside_help"}))
     assert [type(fact) for fact in facts] == [FoulSeen, Done]
-    assert (seat.story.phase, seat.story.commit, seat.story.state) == ("hit", before.commit, before.state)
+    assert (seat.story.phase, seat.story.hide.commit, seat.story.state) == ("hit", before.hide.commit, before.state)
 
 
 def test_outside_help_by_the_hitter_settles_the_hide():
@@ -118,7 +118,7 @@ def test_outside_help_by_the_hitter_settles_the_hide():
     facts = seat(JudgeAction(7, {"do": "foul", "by": "hitter", "kind": "outside_help"}))
     assert [type(fact) for fact in facts] == [FoulSeen, Done, Reveal]
     assert seat.story.phase == "show"
-    assert seat.story.foul == "outside_help"
+    assert seat.story.hide.foul == "outside_help"
 
 
 def test_the_time_for_a_hit_runs_while_one_is_owed():
@@ -129,7 +129,7 @@ def test_the_time_for_a_hit_runs_while_one_is_owed():
     assert seat.tick(39.9) == []
     foul, done = seat.tick(40.0)
     assert (foul.foul, foul.by, done.by) == ("time", "hitter", "clock")
-    assert seat.story.owed == "second"
+    assert seat.story.state.owed == "second"
     assert seat.tick(69.9) == []
     assert isinstance(seat.tick(70.1)[-1], Reveal)
     assert seat.referee.due(seat.story) is None

@@ -53,9 +53,9 @@ def test_which_batches_count(undos, gone):
 
 def test_a_second_thought_about_a_hit():
     story = fold(DAKOTA, numbered([OPENED], [TOSS], [hit(True, 2)], [Undone(0.0, 3)], [hit(False, 3)]))
-    assert [(h.pad, h.found) for h in story.hits] == [(3, False)]
+    assert [(h.pad, h.found) for h in story.hide.hits] == [(3, False)]
     assert DAKOTA.sheet(story.state)["owed"] == "second"
-    assert story.last_undoable == 5
+    assert story.undoable.batch == 5
 
 
 def test_the_link_is_as_it_is_whatever_is_undone():
@@ -63,13 +63,13 @@ def test_the_link_is_as_it_is_whatever_is_undone():
         DAKOTA,
         numbered([OPENED], [LinkSeen(0.0, up=True)], [TOSS], [LinkSeen(1.0, up=False, why="gone")], [Undone(2.0, 3)]),
     )
-    assert (story.phase, story.link, story.link_why) == ("toss", False, "gone")
+    assert (story.phase, story.link.up, story.link.why) == ("toss", False, "gone")
 
 
 def test_the_hands_taken_back_are_in_doubt():
     records = numbered([OPENED], [TOSS], [hit(True)], [Shown(0.0)], [HandPass(0.0, 1)], [Undone(0.0, 3, hide=2)])
     story = fold(DAKOTA, records)
-    assert (story.hide, story.doubt, story.passes) == (1, 2, ())
+    assert (story.hide.number, story.hands.doubt, story.hide.passes) == (1, 2, ())
 
 
 def test_what_does_not_follow_the_rules_is_not_swallowed():
@@ -166,7 +166,7 @@ def test_what_lasts_counts_though_its_batch_was_taken_back():
 def test_an_undo_of_its_own_batch_or_a_later_one_takes_nothing_back():
     for batch in (3, 4, 9):
         story = fold(DAKOTA, numbered([OPENED], [TOSS], [Undone(1.0, batch)]))
-        assert (story.phase, story.by_hand) == ("hide", True)
+        assert (story.phase, story.hide.by_hand) == ("hide", True)
 
 
 def test_what_no_longer_counts_need_not_follow_the_rules():
@@ -182,7 +182,7 @@ def test_a_fact_that_is_refused_changes_nothing():
         history.add(2, hit(True))
     assert (history.batch, history.now) == (1, fold(DAKOTA, numbered([OPENED])))
     history.append([TOSS])
-    assert (history.batch, history.now.phase, history.now.last_undoable) == (2, "hide", 2)
+    assert (history.batch, history.now.phase, history.now.undoable.batch) == (2, "hide", 2)
 
 
 def test_an_undo_costs_the_same_in_a_long_history(monkeypatch):

@@ -101,4 +101,4 @@ def test_whatever_happens_when_is_judged_and_told_again_the_same(name, steps):
             assert not story.armed
     resumed = referee.resume(story, t)
     take(resumed)
-    assert story.commit is None
+    assert story.hide.commit is None

@@ -28,7 +28,7 @@ class Piped(Scene):
     def and_the_pipe(self, call):
         def both(said):
             # a line that says nothing new lets the time pass
-            event = Sensors(said, self.table.story.faults) if isinstance(said, float) else said
+            event = Sensors(said, self.table.story.link.faults) if isinstance(said, float) else said
             self.pipe.line(json.encode(event))
             return call(said)
 

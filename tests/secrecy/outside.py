@@ -222,7 +222,7 @@ class Outside:
         class Copies(Backup):
             def on_step(self, t, table, armed):
                 super().on_step(t, table, armed)
-                assert self._done.wait(30)
+                assert self.done.wait(30)
 
         class Spoken(Voice):
             def start(self):
@@ -244,7 +244,7 @@ class Outside:
         def speak(sentence):
             return Clip(sentence, np.zeros((1, 1), np.float32), 8000)
 
-        stack.enter_context(put(run, "_clock", lambda: clock))
+        stack.enter_context(put(run, "steady_clock", lambda: clock))
         stack.enter_context(put(assembly, "Daemon", InStep))
         stack.enter_context(put(assembly, "SerialPort", Port))
         stack.enter_context(put(run, "_console", console))

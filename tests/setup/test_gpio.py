@@ -1,11 +1,14 @@
 """The header's chip goes by its label, whatever its number."""
 
+import os
+import subprocess
 import sys
 from types import SimpleNamespace
 
 import pytest
 
 from pi_controller.drivers import gpio
+from pi_controller.drivers.ports import PinsError
 
 PI5_OLD = {0: "gpio-brcmstb@107d508500", 4: "pinctrl-rp1", 10: "gpio-brcmstb@107d517c00"}
 PI5_NEW = {0: "pinctrl-rp1", 10: "gpio-brcmstb@107d508500"}
@@ -38,6 +41,57 @@ def test_a_chip_that_cannot_be_opened_is_passed_over(dev):
         return PI5_OLD[number]
 
     assert gpio.header_chip(label, dev(PI5_OLD)) == 4
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may open every chip")
+def test_a_chip_that_this_user_may_not_open_is_named_with_its_group(dev):
+    check_closed_chip(dev)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="done by the user himself")
+def test_a_chip_that_another_user_may_not_open_is_named_with_its_group(dev, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, mode: path.stat().st_mode & 0o077 != 0)
+    check_closed_chip(dev)
+
+
+def check_closed_chip(dev):
+    def label(number):
+        raise OSError("can not open gpiochip")
+
+    folder = dev(PI4)
+    for number in PI4:
+        (folder / f"gpiochip{number}").chmod(0o000)
+    with pytest.raises(PinsError, match="this user may not open gpiochip0") as caught:
+        gpio.header_chip(label, folder)
+    group = (folder / "gpiochip0").group()
+    assert f"sudo usermod -aG {group} $USER" in caught.value.todo
+
+
+REAL_IMPORT = """
+import os, sys
+from pi_controller.drivers import gpio
+before = os.getcwd()
+module = gpio.import_lgpio()
+assert module is gpio.import_lgpio() is sys.modules["lgpio"]
+assert os.getcwd() == before
+print(os.environ.get("LG_WD"), hasattr(module, "gpiochip_open"))
+"""
+
+
+@pytest.mark.parametrize("folder", ["own", "closed", "chosen"])
+def test_the_real_library_leaves_no_pipe_behind(tmp_path, folder):
+    pytest.importorskip("lgpio", reason="pip install lgpio")
+    place = tmp_path / folder
+    place.mkdir()
+    (tmp_path / "else").mkdir()
+    place.chmod(0o500 if folder == "closed" else 0o700)
+    environ = os.environ | ({"LG_WD": str(tmp_path / "else")} if folder == "chosen" else {})
+    done = subprocess.run(
+        [sys.executable, "-c", REAL_IMPORT], cwd=place, env=environ, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [environ.get("LG_WD", "None"), "True"]
+    assert [*place.iterdir(), *(tmp_path / "else").iterdir()] == []
 
 
 class Lgpio(SimpleNamespace):

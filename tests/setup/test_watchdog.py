@@ -16,6 +16,7 @@ import pytest
 
 from pi_controller.drivers.notify import FEEDS, Notifier, from_environment
 from pi_controller.errors import JournalError
+from pi_controller.link.source import NoSource
 from pi_controller.run import Stop, condition, drive
 
 SETTINGS = """
@@ -126,7 +127,7 @@ def test_the_watchdog_is_fed_where_one_is_asked_for(manager, told, feeds):
 class Table:
     """A daemon whose step can be made to hang."""
 
-    port = connection = None
+    source = NoSource()
 
     def __init__(self):
         self.table = SimpleNamespace(halted=None, view=None)
@@ -169,9 +170,9 @@ def test_a_loop_that_hangs_feeds_no_watchdog(manager, notifier):
 
 def test_the_status_tells_nothing_of_people_or_a_hide():
     table = Table()
-    table.connection = SimpleNamespace(session=SimpleNamespace(up=True))
+    table.source = SimpleNamespace(up=True)
     assert condition(table) == "the board is connected"
-    table.connection.session.up = False
+    table.source.up = False
     assert condition(table) == "no board is connected; looking for it"
     table.table.halted = JournalError("journal /srv/ann/j.sqlite: disk full")
     assert condition(table) == "play is stopped: the journal cannot be written"

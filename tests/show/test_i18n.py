@@ -22,9 +22,8 @@ from pi_controller.table.view import Asked
 from pi_controller.web import console_page
 from pi_controller.web.address import Pages
 from pi_controller.web.check_page import check_page, sealed_games
-from pi_controller.web.console_fouls import fouls
-from pi_controller.web.console_play import play as offered
 from pi_controller.web.feed import Feed
+from pi_controller.web.game_page import page_of
 from pi_controller.web.page import page, waiting
 from pi_controller.web.page_content import board
 from pi_controller.web.public_pages import find_page
@@ -61,13 +60,13 @@ def test_no_sentence_of_the_terminal_escapes(view, language):
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_no_sentence_of_the_pages_escapes(view, language):
-    more = {"find": "", "event": "", "words": ""}
+    more = {"found": [], "event": "", "words": "", "place": "bottom"}
     for content, frame in (
-        (board(view, language), "frame"),
+        (board(view, language), "phone"),
         (board(view, language), "room"),
-        (overlay(view, language), "overlay"),
+        (overlay(view, language), ""),
     ):
-        html = page(content, language=language, as_of="12:34", t=NOW, frame=frame, pieces=more)
+        html = page(content, language=language, as_of="12:34", t=NOW, frame=frame, **more)
         assert strange(escaped_of_page(html)) == [], frame
         assert f'lang="{CODE}"' in html
     assert strange(escaped_of_page(check_page(view, language))) == []
@@ -118,7 +117,7 @@ def test_no_sentence_of_the_console_escapes(view, language):
         *itertools.chain.from_iterable(_said(part) for part in (content.play, content.question)),
     ]
     assert strange(word for text in said if text for word in escaped(text)) == []
-    called = [one for hide in fouls(view, game, state, language) for one in (hide, *hide.buttons)]
+    called = [one for hide in page_of(view).fouls(view, game, state, language) for one in (hide, *hide.buttons)]
     labels = [text for one in called for text in (one.label, getattr(one, "outcome", ""))]
     assert strange(word for text in labels for word in escaped(text)) == []
 
@@ -146,7 +145,7 @@ def test_no_button_of_any_game_escapes(name, language):
         if not legal:
             break
         view = view_of(name, game.sheet(state)) if name != "dakota" else PHASES["toss" if turn == 0 else "hit"]
-        labels += _said(offered(view, legal, language, game.settings))
+        labels += _said(page_of(view).play(view, legal, language, game.settings))
         state, _ = game.play(state, legal[turn % len(legal)])
     assert labels
     assert strange(word for text in labels for word in escaped(text)) == []

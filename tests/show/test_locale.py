@@ -14,7 +14,7 @@ import pytest
 from pi_controller.errors import UsageError
 from pi_controller.show import extract
 from pi_controller.show.catalogue_file import AUTHORITY, read
-from pi_controller.show.extract import TEMPLATE, outdated, sentences, sources, template
+from pi_controller.show.extract import TEMPLATE, outdated, sentences, sources, template, template_sentences
 from pi_controller.show.i18n import LOCALES
 from pi_controller.show.words import word, words_of
 
@@ -81,9 +81,22 @@ text(value); text(f"{x}"); print("not one"); other.context("nor this")
     ]
 
 
+def test_sentences_of_templates_are_found_and_every_text_in_them_is_one():
+    source = """{% macro m(said) %}{{ said }}{% endmacro %}{# text("a comment") #}
+<p title="{{ text('one') }}">{{ (text("two {n}")|escape).format(n=text(value)) }}
+{{ m(text("three")) }} text("not one")</p>
+"""
+    assert [one for one, _ in template_sentences(source)] == ["one", "two {n}", "three"]
+    for path in (path for path in sources() if path.suffix == ".html"):
+        html = path.read_text("utf-8")
+        assert len(re.findall(r"\btext\(", html)) == len([*template_sentences(html)]), path.name
+
+
 def test_gettext_goes_by_no_name_that_the_list_does_not_know():
     """`say = catalogue(language).gettext` would hide every `say("...")` from the list."""
     for path in sources():
+        if path.suffix != ".py":
+            continue  # a template calls `text` by its name, or has none
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if not isinstance(node, ast.Assign):
                 continue

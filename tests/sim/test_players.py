@@ -13,7 +13,7 @@ from pi_controller.sim.people import AGAIN_S
 from pi_controller.sim.plans import Mischief, PaceName, hide_plan
 from pi_controller.sim.truth import predict
 from pi_controller.sim.world import World
-from pi_controller.table.view import Asked, Hit, Phase, View
+from pi_controller.table.view import Asked, Hit, ShownPhase, View
 
 TICK = 0.032
 
@@ -44,7 +44,7 @@ class AllSeeingTable:
         self.world = FeltWorld(seed)
         self.game = registry.game("dakota")
         self.state: Any = self.game.opening()
-        self.phase: Phase = "toss"
+        self.phase: ShownPhase = "toss"
         self.hide = 1
         self.hits: tuple[Hit, ...] = ()
         self.foul: str | None = None

@@ -6,7 +6,7 @@ import pytest
 
 from pi_controller.errors import UsageError
 from pi_controller.pinmap import pinmap
-from pi_controller.sim.plans import PACES, SENSED_FOULS, HidePlan, Mischief, PaceName, hide_plan, toss
+from pi_controller.sim.plans import HIDING_FOULS, PACES, HidePlan, Mischief, PaceName, hide_plan, toss
 
 MANY = range(1, 401)
 
@@ -49,7 +49,7 @@ def test_places_and_strokes_are_spread_over_the_pads() -> None:
 
 def test_every_sensed_foul_is_what_its_name_says() -> None:
     plans = [hide_plan(2, hide, "brisk", Mischief(fouls=1.0)) for hide in MANY]
-    assert {p.foul for p in plans} == set(SENSED_FOULS)
+    assert {p.foul for p in plans} == set(HIDING_FOULS)
     for plan in plans:
         passed = Counter(p.pad for p in plan.passes)
         laid = drops(plan)

@@ -1,5 +1,6 @@
 """Comparing the truth with a journal: what agrees is silent, every seeded disagreement is named."""
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -82,10 +83,6 @@ def test_a_journal_without_a_mistake_agrees(truth: Truth, facts: list[Fact]) -> 
     assert compare(truth, facts, GAME) == []
 
 
-def test_the_record_goes_to_json_and_back(truth: Truth) -> None:
-    assert Truth.from_json(truth.to_json()) == truth
-
-
 def first(facts: list[Fact], kind: type, test: Callable[[Any], bool] = lambda _: True) -> int:
     return next(i for i, fact in enumerate(facts) if isinstance(fact, kind) and test(fact))
 
@@ -160,7 +157,7 @@ def test_a_journal_that_stops_early_or_cannot_be_told_is_named(truth: Truth, fac
 
 
 def test_a_stroke_made_again_replaces_the_one_before_and_one_without_a_first_stands_alone(truth: Truth) -> None:
-    again = Truth.from_json(truth.to_json())
+    again = copy.deepcopy(truth)
     hide = next(hide for hide in again.hides.values() if len(hide.hits) == 2)
     first_hit, second_hit = hide.hits
     again.struck(hide.hide, "second", second_hit.pad)

@@ -77,7 +77,7 @@ def test_said_twice_it_counts_once_also_after_a_restart(sitting):
     assert len(sitting.facts(Done)) == 2
     again = Table(sitting.journal, sitting.game, {}, DakotaReferee(sitting.game, None, bytes), 100.0)
     assert again.command(Command(JudgeAction(101.0, {"do": "hit", "found": False}), "Ann", "judge", "one")).repeated
-    assert again.story.owed == "second"
+    assert again.story.state.owed == "second"
 
 
 def test_two_judges_may_use_the_same_key(sitting):

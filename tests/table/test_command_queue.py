@@ -78,7 +78,7 @@ def test_whoever_is_answered_sees_what_came_of_it(table):
     assert after.view.hider == "A"
     assert (after.board, after.last_undoable, after.protest) == (
         "the board is connected",
-        table.story.last_undoable,
+        table.story.undoable.batch,
         None,
     )
 

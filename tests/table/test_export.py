@@ -10,12 +10,13 @@ from html import unescape
 from html.parser import HTMLParser
 
 import pytest
+from random_play import RandomPlay
 
 from pi_controller.cli import main
 from pi_controller.errors import JournalError, MatError, UsageError
 from pi_controller.games import registry
 from pi_controller.games.wording import printable
-from pi_controller.record.playthrough import SET
+from pi_controller.record.playthrough import BESIDE, SET
 from pi_controller.record.reading import read
 from pi_controller.record.writing import begun
 from pi_controller.referee.facts import FoulSeen, Opened
@@ -23,9 +24,7 @@ from pi_controller.referee.history import fold
 from pi_controller.referee.judge import (
     JudgeAction,
     JudgeClock,
-    JudgeHidden,
     JudgeProtest,
-    JudgeReplace,
     JudgeRuling,
     JudgeSensors,
     JudgeSet,
@@ -181,19 +180,11 @@ def played(path, name, seed):
     chance, hides = random.Random(seed), {}
     with Journal(path) as journal:
         table = table_of(journal, name, {"players": "Ana,Bo,Cy"} if name in ("bageswin", "patol") else {})
-        sheets = [table.game.sheet(table.story.state)]
-        for n in range(1, 60):
-            t = 1_700_000_000.0 + n
-            legal = table.game.legal_actions(table.story.state) or [{"do": "none"}]
-            says = [JudgeAction(t, chance.choice(legal))] * 9
-            says += [JudgeUndo(t, "misheard"), JudgeReplace(t, chance.choice(legal), "seen"), JudgeHidden(t)]
-            says += [JudgeSet(t, chance.choice(sheets), "counted anew"), JudgeSensors(t, on=not table.story.sensors)]
-            says += [JudgeProtest(t, "B", "his sleeve"), JudgeClock(t, running=table.story.paused is not None)]
-            call = JudgeRuling(t, "denied", "nobody saw it") if table.story.protest else chance.choice(says)
+        judge = RandomPlay(chance, table.game)
+        for _ in range(120):
             with suppress(MatError):
-                table.judge(call)
-                hides[journal.seq] = table.story.hide
-                sheets.append(table.game.sheet(table.story.state))
+                table.judge(judge.judge_call(table.story))
+                hides[journal.seq] = table.story.hide.number
     return hides
 
 
@@ -213,7 +204,7 @@ def test_hides_are_numbered_as_in_the_record_and_on_the_page(tmp_path, name, see
     assert len(numbers) > 3
     if name in ("dakota", "ojibwe"):
         of_this = [line for line in lines if line.seq in hides and line.action.get("hide") != "last"]
-        shown = [(line.turn, hides[line.seq]) for line in of_this if line.action["do"] != "toss"]
+        shown = [(line.turn, hides[line.seq]) for line in of_this if line.action["do"] not in ("toss", *BESIDE)]
         assert all(turn == hide for turn, hide in shown)
         assert shown
 

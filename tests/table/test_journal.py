@@ -1,6 +1,5 @@
 """The journal is the game: what it took is there whole, nothing is ever changed, and every failure says what to do."""
 
-import os
 import shutil
 import sqlite3
 import subprocess
@@ -202,17 +201,6 @@ def test_a_write_the_system_refuses_takes_nothing_of_the_batch(path):
     assert "well True" in done.stdout, done.stdout + done.stderr
 
 
-def as_nobody(function):
-    """Run without root's right to write anything."""
-    if os.geteuid():
-        return function()
-    os.seteuid(65534)
-    try:
-        return function()
-    finally:
-        os.seteuid(0)
-
-
 @pytest.fixture
 def public_folder():
     folder = Path(tempfile.mkdtemp())
@@ -221,7 +209,7 @@ def public_folder():
     shutil.rmtree(folder)
 
 
-def test_read_only(public_folder):
+def test_read_only(public_folder, as_nobody):
     path = filled(public_folder / "game.sqlite")
     path.chmod(0o444)
     (public_folder / "game.sqlite.lock").chmod(0o666)
@@ -234,7 +222,7 @@ def test_read_only(public_folder):
     as_nobody(open_it)
 
 
-def test_a_journal_on_a_medium_that_takes_no_writes_can_be_looked_at(public_folder):
+def test_a_journal_on_a_medium_that_takes_no_writes_can_be_looked_at(public_folder, as_nobody):
     path = filled(public_folder / "game.sqlite")
     path.chmod(0o444)
     public_folder.chmod(0o555)

@@ -64,8 +64,8 @@ def path(tmp_path):
 def test_it_folds_to_how_the_table_stood():
     story = fold(begun(), RECORDS)
     assert begun().sheet(story.state) == STANDS
-    assert (story.phase, story.hide, story.opened, story.question) == ("hit", 8, (1,), None)
-    assert story.commit is not None
+    assert (story.phase, story.hide.number, story.hide.opened, story.question) == ("hit", 8, (1,), None)
+    assert story.hide.commit is not None
 
 
 def test_it_goes_on_in_todays_words():
@@ -84,10 +84,10 @@ def test_it_goes_on_in_todays_words():
 
     batch += 1
     records.extend((batch, fact) for fact in referee.resume(fold(ojibwe, records), 50.0))
-    assert fold(ojibwe, records).commit is None
+    assert fold(ojibwe, records).hide.commit is None
     does(JudgeUndo(51.0), JudgeUndo(52.0))  # the open pad, then the last attempt: a `hunt`
     story = fold(ojibwe, records)
-    assert (story.hide, story.state.counters["A"], story.state.hides_left) == (6, 0, 2)
+    assert (story.hide.number, story.state.counters["A"], story.state.hides_left) == (6, 0, 2)
     (done,) = [fact for _, fact in does(JudgeAction(53.0, {"do": "hunt", "opened": [], "hit": 1, "ball": 2}))
                if isinstance(fact, Done)]  # fmt: skip
     assert done.action == shot(hit=1, ball=2)

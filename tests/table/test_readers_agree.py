@@ -65,7 +65,7 @@ def test_what_replaces_a_replacement_replaces_the_same_thing(memory_journal):
     both.hear(JudgeReplace(4.0, {"do": "hit", "found": True}))
     for story in (both.table.story, both.pipe.story):
         sheet = both.game.sheet(story.state)
-        assert (sheet["long"], sheet["middle"], story.hide) == ({"A": 4, "B": 4}, 12, 1)
+        assert (sheet["long"], sheet["middle"], story.hide.number) == ({"A": 4, "B": 4}, 12, 1)
 
 
 def test_what_an_undo_leaves_is_left_by_all_readers(tmp_path):
@@ -80,7 +80,7 @@ def test_what_an_undo_leaves_is_left_by_all_readers(tmp_path):
         table.judge(JudgeProtest(6.0, "A"))
         table.judge(JudgeUndo(7.0))
         story = replace(table.story)
-        assert (story.link, story.paused, story.sensors, story.protest.by) == (True, 4.0, False, "A")
+        assert (story.link.up, story.clocks.paused, story.sensors, story.protest.by) == (True, 4.0, False, "A")
         records = list(journal.read())
         lasting = {seq for seq, (_, fact) in enumerate(records, 1) if isinstance(fact, LASTING)}
         gone = {seq for seq, (_, fact) in enumerate(records, 1) if 2.0 <= fact.t < 7.0} - lasting

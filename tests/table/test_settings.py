@@ -17,7 +17,7 @@ from pi_controller.errors import SettingsError, UsageError
 from pi_controller.games import registry
 from pi_controller.mat.strikes import StrikeSettings
 from pi_controller.pinmap import pinmap
-from pi_controller.referee.settings import SENSED_FOULS, RefereeSettings
+from pi_controller.referee.settings import SENSED, RefereeSettings
 from pi_controller.table.settings import Settings, load
 from pi_controller.table.settings_example import example, used
 from pi_controller.table.settings_file import MOST_BYTES, fields, takes
@@ -338,9 +338,7 @@ def test_no_text_breaks_the_reader(tmp_path_factory, text):
 def test_the_detector_and_the_referee_get_their_own_defaults():
     assert Settings().strikes.detector() == StrikeSettings()
     given = Settings().referee_settings({})
-    assert {foul: given.mode(foul) for foul in SENSED_FOULS} == {
-        foul: RefereeSettings().mode(foul) for foul in SENSED_FOULS
-    }
+    assert {foul: given.mode(foul) for foul in SENSED} == {foul: RefereeSettings().mode(foul) for foul in SENSED}
     assert given.check_timeout_s == RefereeSettings().check_timeout_s
     assert given.hit_seconds is None
 
@@ -361,7 +359,7 @@ def test_what_is_chosen_reaches_the_detector_and_the_referee(write):
 
 
 def test_every_sensed_foul_can_be_set():
-    assert set(Settings().referee.fouls.model_dump()) == set(SENSED_FOULS)
+    assert set(Settings().referee.fouls.model_dump()) == set(SENSED)
 
 
 @pytest.mark.parametrize("value", ["[1, 2]", "['A', 'B']"])

@@ -57,6 +57,14 @@ def test_a_duel_has_no_clock(memory_journal):
     table.tick(HOUR)
     assert (table.view.phase, table.view.question) == ("toss", None)
     table.judge(JudgeSet(HOUR, won, "A had won it"))
-    assert table.story.playing.began == HOUR, "the game's time runs from when the bones are won"
+    assert table.story.clocks.playing.began == HOUR, "the game's time runs from when the bones are won"
     table.judge(JudgeSet(HOUR + 1.0, won, "as it lies"))
-    assert table.story.playing.began == HOUR
+    assert table.story.clocks.playing.began == HOUR
+
+
+def test_hands_that_nobody_feels_are_in_doubt_in_the_hide_that_follows(missed_once):
+    missed_once.mat_event(Link(4.0, up=False, why="unplugged"))
+    sheet = {**missed_once.game.sheet(missed_once.story.state), "owed": "first"}
+    missed_once.judge(JudgeSet(5.0, sheet, "a new hide"))
+    missed_once.mat_event(Link(6.0, up=True))
+    assert (missed_once.story.hide.number, missed_once.story.passes_unsure) == (2, True)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from memory_sound import MemorySound
 
-from pi_controller.drivers.sound import Clip, MemorySound
+from pi_controller.drivers.sound import Clip
 from pi_controller.voice.voice import Voice
 
 if TYPE_CHECKING:

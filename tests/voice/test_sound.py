@@ -8,8 +8,9 @@ import tempfile
 
 import numpy as np
 import pytest
+from memory_sound import MemorySound
 
-from pi_controller.drivers.sound import OVERTIME_S, AplaySound, MemorySound, SoundError
+from pi_controller.drivers.sound import OVERTIME_S, AplaySound, SoundError
 
 ALSA = shutil.which("aplay") is not None
 needs_alsa = pytest.mark.skipif(not ALSA, reason="there is no aplay on the path")

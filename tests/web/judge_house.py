@@ -16,6 +16,8 @@ import httpx
 from pi_controller.assembly import mat_sensors, open_table
 from pi_controller.daemon import Daemon
 from pi_controller.drivers.notify import Notifier
+from pi_controller.link.source import NoSource
+from pi_controller.mats import Mat
 from pi_controller.run import Stop, drive
 from pi_controller.table.journal import Journal
 from pi_controller.table.settings import Settings
@@ -103,7 +105,7 @@ class House:
             kept = self.pins.hash(PIN)
             for name, role in ROLES.items():
                 self.judges.people.add(name, role, kept)
-        daemon = Daemon(self.table, mat_sensors(self.settings), None, publish=self.feed.publish)
+        daemon = Daemon(self.table, [Mat(NoSource(), mat_sensors(self.settings))], publish=self.feed.publish)
         opened.set()
         drive(daemon, self.clock, queue.SimpleQueue(), self._stop, None, self._hangs, self.judges.command_queue)
         self.table.journal.close()

@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "show"))  # played.py
+sys.path.insert(0, str(Path(__file__).parents[1] / "referee"))  # random_play.py
 
 import msgspec
 from headless import ARGUMENTS, CHROMIUM

@@ -16,9 +16,9 @@ from pi_controller.referee.facts import Done, Shown
 from pi_controller.referee.reducer import apply, blank
 from pi_controller.table.view import view_of
 from pi_controller.web.console_fields import fields
-from pi_controller.web.console_fouls import foul_label
 from pi_controller.web.console_page import SIGN_IN_WORDS, WORDS, Console, console, page, sign_in
-from pi_controller.web.console_play import play
+from pi_controller.web.game_page import page_of
+from pi_controller.web.games.dakota import foul_label
 from pi_controller.web.judge_command import understood
 from pi_controller.web.middleware import CSP
 
@@ -102,7 +102,7 @@ def test_every_word_that_the_scripts_say_is_there_and_none_is_left_over():
     code = "".join(path.read_text("utf-8") for path in SCRIPTS)
     html = (TEMPLATES / "judge.html").read_text("utf-8") + (TEMPLATES / "sign_in.html").read_text("utf-8")
     used = set(re.findall(r"words\.(\w+)", code))
-    shown = set(re.findall(r"\{\{(\w+)\}\}", html))
+    shown = set(re.findall(r"\{\{ words\.(\w+) \}\}", html))
     rulings, causes = {"upheld", "denied", "play_on"}, {"forfeit", "disqualified", "no_show"}
     roles = {key for key in WORDS if key.startswith("role_")}
     known = {*WORDS, *SIGN_IN_WORDS}
@@ -173,7 +173,7 @@ def test_no_field_is_of_a_bead():
 
 
 def test_a_game_that_is_over_offers_nothing():
-    shown = play(PHASES["over"], ())
+    shown = page_of(PHASES["over"]).play(PHASES["over"], ())
     assert (shown.title, shown.buttons, shown.rows) == ("The game is over", (), ())
 
 

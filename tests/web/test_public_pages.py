@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import html
 import re
+import socket
 import subprocess
+from html import unescape
 
 import httpx
 import msgspec
@@ -20,7 +22,8 @@ from pi_controller.referee.commitment import UNBOUND, Bound, check, commitment
 from pi_controller.referee.facts import Commit, Reveal, Shown, Void
 from pi_controller.referee.reducer import apply, blank
 from pi_controller.table.view import Opening, view_of
-from pi_controller.web.address import Pages, addresses, base, blocks, picture
+from pi_controller.web import address
+from pi_controller.web.address import Pages, addresses, base, blocks, qr_code
 from pi_controller.web.check_page import check_page
 from pi_controller.web.feed import Feed
 from pi_controller.web.page import page
@@ -49,10 +52,10 @@ def texts(html):
 @pytest.mark.parametrize("frame", ["room", "overlay"])
 def test_every_phase_of_every_game_is_a_page(phase, frame):
     content = overlay(PHASES[phase]) if frame == "overlay" else board(PHASES[phase])
-    pieces = {"find": "", "event": "", "words": ""}
-    html = page(content, language="en", as_of="12:34:56", t=1012.0, frame=frame, pieces=pieces)
-    said = texts(html)
-    assert content.texts["sentence"] in said.replace("&#x27;", "'")
+    more = {"place": "top"} if frame == "overlay" else {"found": [], "event": "", "words": ""}
+    html = page(content, language="en", as_of="12:34:56", t=1012.0, frame=frame, **more)
+    said = texts(unescape(html))
+    assert content.texts["sentence"] in said
     assert "None" not in said
     assert " style=" not in html
     assert "{" not in said
@@ -61,7 +64,7 @@ def test_every_phase_of_every_game_is_a_page(phase, frame):
 def test_clocks_are_told_by_the_tables_time():
     def clocks(t, **changed):
         view = msgspec.structs.replace(PHASES["slahal"], **changed)
-        html = page(board(view), language="en", as_of="", t=t, frame="frame")
+        html = page(board(view), language="en", as_of="", t=t)
         return [(key, left) for key, left in re.findall(r'data-clock="(\w+)"[^>]*>([^<]*)<', html) if key != "unasked"]
 
     assert clocks(1012.0) == [("limit", "0:48"), ("ends", "12:34")]
@@ -140,13 +143,16 @@ def test_before_the_first_view_the_pages_wait_and_come_back():
         server.stop()
 
 
-def test_where_the_pages_are():
+def test_where_the_pages_are(monkeypatch, tmp_path):
+    monkeypatch.setattr(socket, "gethostname", lambda: "mat")
+    monkeypatch.setattr(address, "LOCAL", tmp_path / "none")
     assert addresses(Pages("mat.example"), 8080) == ["http://mat.example"]
     assert addresses(Pages("https://mat.example/hall/"), 8080) == ["https://mat.example/hall"]
     assert addresses(Pages(), 8080, asked="127.0.0.1") == [], "to this machine only"
     by_number = addresses(Pages(reach=True), 8080, asked="192.0.2.7")
-    assert by_number[0] == "http://192.0.2.7:8080"
-    assert by_number[1].endswith(":8080")
+    assert by_number == ["http://192.0.2.7:8080"], "nobody answers to a name with .local"
+    monkeypatch.setattr(address, "LOCAL", tmp_path)
+    assert addresses(Pages(reach=True), 8080, asked="192.0.2.7") == [*by_number, "http://mat.local:8080"]
     assert addresses(Pages(reach=True), 80, asked="2001:db8::7")[0] == "http://[2001:db8::7]"
     assert Pages("mat.example:81").hosts == ("mat.example",)
     assert base("mat.example", "https") == "https://mat.example"
@@ -176,7 +182,7 @@ def test_the_terminals_code_can_be_read():
 
 
 def test_a_codes_description_cannot_become_markup():
-    assert WICKED not in picture("http://x/", WICKED)
+    assert WICKED not in qr_code("http://x/", WICKED)
 
 
 def field(html, name):

@@ -13,7 +13,7 @@ from played import GAMES, NAMES, SETTINGS, play, views
 import pi_controller.web
 from pi_controller.table.view import Opening
 from pi_controller.web.feed import Feed
-from pi_controller.web.page import page, template
+from pi_controller.web.page import page
 from pi_controller.web.page_content import ONLY_HEARD, board
 from pi_controller.web.sse import BLOCK, event
 
@@ -144,8 +144,8 @@ def test_an_event_carries_the_table_in_whole_kilobytes(game):
 def test_the_moccasin_games_own_page_has_no_table(view):
     content = board(view())
     assert (content.layout, content.table) == ("live", "")
-    assert 'data-layout="live"' in template("live")
-    assert 'data-layout="sheet"' in template("sheet")
+    for shown, layout in ((content, "live"), (board(play("slahal", 1, 2)), "sheet")):
+        assert f'data-layout="{layout}"' in page(shown, language="en", as_of="")
 
 
 def luminance(colour):

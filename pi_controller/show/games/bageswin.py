@@ -7,10 +7,10 @@ has none.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pi_controller.pinmap import pinmap
-from pi_controller.show.game_show import BAR, GameShow
+from pi_controller.show.game_show import BAR, GameShow, pieces_shown, throws
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.lines import DIM, bar, bar_line, fit, solid
 from pi_controller.show.names import inline, player_name
@@ -28,13 +28,23 @@ from pi_controller.show.paint import (
     shares,
     swell,
 )
-from pi_controller.show.sheet_phrases import throws
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rich.text import Text
 
     from pi_controller.drivers.ports import Rgb
     from pi_controller.table.view import View
+
+
+PIECES: Mapping[str, str] = {
+    "woman": mark("woman"),
+    "fish": mark("fish"),
+    "knives": mark("knife"),
+    "buttons": mark("button"),
+}
+"""The pieces in the bowl by what their counts are called in a throw."""
 
 
 class BageswinShow(GameShow):
@@ -44,6 +54,7 @@ class BageswinShow(GameShow):
     whose: ClassVar[str] = mark("A game of the Mille Lacs Band of Ojibwe.")
     if_even: ClassVar[str] = mark("if every piece falls on either side equally")
     roles: ClassVar[tuple[str, str]] = (mark("throws"), "")
+    slips: ClassVar[Mapping[str, str]] = {"double_tap": mark("Tapped twice: nothing, the bowl passes")}
 
     def rows(self, view: View, t: float) -> Rows:
         """Return the rows of a fish game."""
@@ -93,6 +104,20 @@ class BageswinShow(GameShow):
         """Return who has won."""
         said = catalogue(language).gettext("{winner} holds all the sticks and wins")
         return said.format(winner=inline(player_name(view, winner)))
+
+    def played(self, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
+        """Return in a short sentence what an action does."""
+        match action:
+            case {"do": "throw", "red": {**red}}:
+                return pieces_shown(red, PIECES, catalogue(language).gettext("No piece shows red"), language)
+            case _:
+                return super().played(action, teams, language)
+
+    def score(self, view: View, before: View) -> str:
+        """Return each player's sticks, and the bank while anything is in it."""
+        sheet = view.sheet
+        counts = "  ".join(f"{player_name(view, one['name'])} {one['sticks']:>3}" for one in sheet["players"])
+        return counts + (f"  bank {sheet['bank']}" if sheet["bank"] or before.sheet["bank"] else "")
 
 
 SHOW = BageswinShow()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pi_controller.show.game_show import GameShow, Word
-from pi_controller.show.i18n import mark
+from pi_controller.show.i18n import catalogue, mark
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from pi_controller.table.view import View
 
 
 _WORDS = (
@@ -103,6 +105,26 @@ class DakotaShow(GameShow):
     own_title: ClassVar[bool] = True
     whose: ClassVar[str] = mark("A game of the Dakota.")
     words: ClassVar[Mapping[str, Word]] = {word.call: word for word in _WORDS}
+
+    def played(self, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
+        """Return in a short sentence what an action does."""
+        text = catalogue(language).gettext
+        match action:
+            case {"do": "hit", "found": bool(found), "pad": int(pad)}:
+                return (text("Found under pad {pad}") if found else text("Missed at pad {pad}")).format(pad=pad)
+            case {"do": "hit", "found": bool(found)}:
+                return text("Found") if found else text("Missed")
+            case {"do": "foul", "by": by}:
+                return text("A foul of the hiders") if by == "hider" else text("A foul of the hitters")
+            case _:
+                return super().played(action, teams, language)
+
+    def score(self, view: View, before: View) -> str:  # noqa: ARG002
+        """Return each team's sticks, the middle, and the points."""
+        return (
+            f"A {view.long['A']:>2}  B {view.long['B']:>2}  middle {view.middle:>2}"
+            f"  points {view.short['A']}:{view.short['B']}"
+        )
 
 
 SHOW = DakotaShow()

@@ -7,13 +7,13 @@ mate less, the others faint. Short sticks come from both ends, as in Hampa Apena
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pi_controller.games.ojibwe import HIGH, HIGH_MATE, value
-from pi_controller.games.ojibwe_state import COUNTERS, PADS
+from pi_controller.games.ojibwe_state import COUNTERS
+from pi_controller.pads import EVERY_PAD
 from pi_controller.pinmap import pinmap
-from pi_controller.show import sheet_phrases
-from pi_controller.show.game_show import GameShow, Word
+from pi_controller.show.game_show import GameShow, Word, both_teams, named_counts, pads_opened
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.lines import BOLD, DIM, TEAMS, bar, bar_line, fit, label, team_line
 from pi_controller.show.names import inline, team_name
@@ -31,7 +31,6 @@ from pi_controller.show.paint import (
     shares,
     short_row,
 )
-from pi_controller.show.sheet_phrases import both_teams
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -114,7 +113,7 @@ class OjibweShow(GameShow):
         if sheet["high"] is not None:
             hitters = "B" if hider == "A" else "A"
             emptier = hider if counters[hider] < counters[hitters] else hitters
-            filled[emptier][-5:-1] = [PAD.get(value(pad, sheet["high"]), PLAIN_PAD) for pad in PADS]
+            filled[emptier][-5:-1] = [PAD.get(value(pad, sheet["high"]), PLAIN_PAD) for pad in EVERY_PAD]
         if sheet["hides_left"] > 1:
             filled[hider][-1] = HIDES_ON
         return Rows(filled["A"], filled["B"], [glow(MIDDLE, STEADY)] * sheet["pool"], short)
@@ -128,7 +127,7 @@ class OjibweShow(GameShow):
             lines += [
                 team_line(team, team_name(view, team), sheet["short"][team], width),
                 bar_line(
-                    sheet_phrases.role(view, team, language),
+                    self.role(view, team, language),
                     bar(counters, COUNTERS, width, light, dims),
                     counters,
                     width,
@@ -138,7 +137,7 @@ class OjibweShow(GameShow):
         score = f"{sheet['short']['A']}–{sheet['short']['B']}"
         lines.append(fit(label("  " + text("short")).append(score, BOLD), width))
         pads = label("  " + text("pads"))
-        for pad in PADS:
+        for pad in EVERY_PAD:
             high = pad == sheet["high"]
             pads.append(f"[{pad}] ", DIM).append(str(value(pad, sheet["high"])), BOLD)
             pads.append(f" {text('high')}" if high else "", BOLD)
@@ -190,6 +189,38 @@ class OjibweShow(GameShow):
                 n,
             ).format(n=n)
         return ""
+
+    def played(self, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
+        """Return in a short sentence what an action does."""
+        if action.get("do") != "shoot" or "ball" not in action:
+            return super().played(action, teams, language)
+        text = catalogue(language).gettext
+        told = [text("ball under {pad}").format(pad=action["ball"])]
+        if (hit := action.get("hit")) is not None:
+            told.insert(0, text("struck {pad}").format(pad=hit))
+        if opened := action.get("opened"):
+            told.insert(0, text("opened {pads}").format(pads=", ".join(map(str, opened))))
+        said = ", ".join(told)
+        return said[:1].upper() + said[1:]
+
+    def counted(self, view: View, language: str = "en") -> str:
+        """Return each team's counters, and the short sticks once there are any."""
+        sheet = view.sheet
+        told = named_counts(view, sheet["counters"])
+        if not any(sheet["short"].values()):
+            return told
+        points = catalogue(language).gettext("Short sticks: {points}")
+        return f"{told}. {points.format(points=named_counts(view, sheet['short']))}"
+
+    def score(self, view: View, before: View) -> str:  # noqa: ARG002
+        """Return counters, the pool, and games won."""
+        held, short = view.sheet["counters"], view.sheet["short"]
+        return f"A {held['A']:>2}  B {held['B']:>2}  pool {view.sheet['pool']:>2}  games {short['A']}:{short['B']}"
+
+    def lay(self, view: View) -> str:
+        """Return which pads were opened, and where the marked ball was."""
+        opened = f"Opened {', '.join(map(str, view.opened))}. " if view.opened else ""
+        return f"{opened}Ball under {pads_opened(view)}"
 
 
 SHOW = OjibweShow()

@@ -13,8 +13,7 @@ from rich.text import Text
 
 from pi_controller.games.patol import RIVERS, STONES
 from pi_controller.pinmap import pinmap
-from pi_controller.show import sheet_phrases
-from pi_controller.show.game_show import GameShow, Word
+from pi_controller.show.game_show import GameShow, Word, named_counts, side_name, throws
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.lines import BOLD, DIM, fit, label, solid
 from pi_controller.show.names import inline, player_name
@@ -31,7 +30,6 @@ from pi_controller.show.paint import (
     glow,
     swell,
 )
-from pi_controller.show.sheet_phrases import throws
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,6 +66,35 @@ def _notch(horses: list[dict[str, Any]], notch: int, cells: int) -> Text:
         said.append("≈" if river else "·", solid(RIVER, bold=False) if river else DIM)
     said.append(" " * (cells - said.cell_len))
     return said
+
+
+RIVER_NAMES: Mapping[str, str] = {
+    "north": mark("north"),
+    "east": mark("east"),
+    "south": mark("south"),
+    "west": mark("west"),
+}
+DIRECTION_NAMES: Mapping[str, str] = {"clockwise": mark("clockwise"), "counterclockwise": mark("counterclockwise")}
+
+
+def starts_next(sheet: Mapping[str, Any]) -> str | None:
+    """Return the player whose turn it is and who has not started; None where somebody throws."""
+    left = [horse for horse in sheet["horses"] if not horse["out"]]
+    turn = next((horse for horse in left if sheet["thrower"] in (None, horse["player"])), None)
+    return turn["player"] if turn and turn["river"] is None else None
+
+
+def course(horse: Mapping[str, Any], language: str = "en") -> str:
+    """Return where a horse started, which way it runs and how far it is: `from north, clockwise, 12 notches`."""
+    if horse["out"]:
+        return catalogue(language).gettext("out")
+    if horse["river"] is None:
+        return catalogue(language).gettext("has not started")
+    text, plural = catalogue(language).gettext, catalogue(language).ngettext
+    run = plural("{n} notch", "{n} notches", horse["progress"]).format(n=horse["progress"])
+    return text("from {river}, {direction}, {run}").format(
+        river=text(RIVER_NAMES[horse["river"]]), direction=text(DIRECTION_NAMES[horse["direction"]]), run=run
+    )
 
 
 class PatolShow(GameShow):
@@ -109,7 +136,7 @@ class PatolShow(GameShow):
         text, horses = catalogue(language).gettext, view.sheet["horses"]
         lines: list[Text] = []
         for river, first in RIVERS.items():
-            quarter = label("  " + text(sheet_phrases.RIVERS[river]))
+            quarter = label("  " + text(RIVER_NAMES[river]))
             for notch in range(first, first + STONES // len(RIVERS)):
                 quarter.append_text(_notch(horses, notch, 3 if width < 62 else 4))
             lines.append(fit(quarter, width))
@@ -117,13 +144,13 @@ class PatolShow(GameShow):
             light, _ = PLAYERS[i % len(PLAYERS)]
             throws = horse["player"] == view.sheet["thrower"] and not view.sheet["winner"]
             line = Text.assemble(("▶ " if throws else "  ", BOLD), (f"{i + 1} ", solid(light)))
-            line.append(f"{sheet_phrases.horse(horse, language)}  ", DIM)
+            line.append(f"{course(horse, language)}  ", DIM)
             lines.append(fit(line.append(player_name(view, horse["player"]), solid(light)), width))
         return lines
 
     def sentence(self, view: View, language: str = "en") -> str:
         """Return what the table waits for."""
-        if starter := sheet_phrases.starts_next(view.sheet):
+        if starter := starts_next(view.sheet):
             said = catalogue(language).gettext("{player} chooses a river and a direction")
             return said.format(player=inline(player_name(view, starter)))
         return throws(view, language)
@@ -132,6 +159,28 @@ class PatolShow(GameShow):
         """Return who has won."""
         said = catalogue(language).gettext("{winner} wins: the horse has come all the way round")
         return said.format(winner=inline(player_name(view, winner)))
+
+    def played(self, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
+        """Return in a short sentence what an action does."""
+        text = catalogue(language).gettext
+        match action:
+            case {"do": "start", "player": player, "river": str(river), "direction": str(direction)}:
+                said = text("{player} starts from {river}, {direction}")
+                way = text(DIRECTION_NAMES.get(direction, direction))
+                where = text(RIVER_NAMES.get(river, river))
+                return said.format(player=side_name(player, teams), river=where, direction=way)
+            case {"do": "throw", "marked": marked}:
+                return text("{n} marked").format(n=marked)
+            case _:
+                return super().played(action, teams, language)
+
+    def counted(self, view: View, language: str = "en") -> str:  # noqa: ARG002 - names and numbers
+        """Return how many notches each horse that is in the game has run, in a line."""
+        return named_counts(view, {one["player"]: one["progress"] for one in view.sheet["horses"] if not one["out"]})
+
+    def score(self, view: View, before: View) -> str:  # noqa: ARG002
+        """Return how many notches each horse has run."""
+        return "  ".join(f"{player_name(view, one['player'])} {one['progress']:>2}" for one in view.sheet["horses"])
 
 
 SHOW = PatolShow()

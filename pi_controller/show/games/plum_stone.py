@@ -5,13 +5,12 @@ The row of the player who throws is brighter.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
 
 from pi_controller.pinmap import pinmap
-from pi_controller.show import sheet_phrases
-from pi_controller.show.game_show import BAR, GameShow
+from pi_controller.show.game_show import BAR, GameShow, pieces_shown, throws
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.lines import TEAMS, bar, bar_line, team_line
 from pi_controller.show.names import inline, player_name
@@ -26,10 +25,15 @@ from pi_controller.show.paint import (
     pattern,
     share,
 )
-from pi_controller.show.sheet_phrases import throws
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pi_controller.table.view import View
+
+
+PIECES: Mapping[str, str] = {"moons": mark("moon"), "whites": mark("white")}
+"""The stones' faces by what their counts are called in a throw."""
 
 
 class PlumStoneShow(GameShow):
@@ -39,6 +43,7 @@ class PlumStoneShow(GameShow):
     whose: ClassVar[str] = mark("A game of the Omaha and kindred tribes.")
     if_even: ClassVar[str] = mark("if every stone falls on either side equally")
     roles: ClassVar[tuple[str, str]] = (mark("throws"), "")
+    slips: ClassVar[Mapping[str, str]] = {"no_throw": mark("No throw: spilled, or not all moved")}
 
     def rows(self, view: View, t: float) -> Rows:
         """Return the rows of a plum stone game."""
@@ -67,7 +72,7 @@ class PlumStoneShow(GameShow):
             lines += [
                 team_line(team, player_name(view, team), "", width),
                 bar_line(
-                    sheet_phrases.role(view, team, language),
+                    self.role(view, team, language),
                     bar(share(held, total, BAR), BAR, width, light, dims),
                     held,
                     width,
@@ -89,6 +94,13 @@ class PlumStoneShow(GameShow):
         """Return who has won."""
         said = catalogue(language).gettext("{winner} holds all the counters and wins")
         return said.format(winner=inline(player_name(view, winner)))
+
+    def played(self, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
+        """Return in a short sentence what an action does."""
+        if action.get("do") != "throw":
+            return super().played(action, teams, language)
+        none = catalogue(language).gettext("No moon and no white shows")
+        return pieces_shown(action, PIECES, none, language)
 
 
 SHOW = PlumStoneShow()

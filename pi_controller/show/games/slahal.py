@@ -6,14 +6,13 @@ hiding team's live and dead sticks breathe.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
 
 from pi_controller.games.slahal_state import ALL_DEAD, PER_TEAM
 from pi_controller.pinmap import pinmap
-from pi_controller.show import sheet_phrases
-from pi_controller.show.game_show import GameShow, Word
+from pi_controller.show.game_show import GameShow, Word, both_teams, named_counts, pads_opened, side_name
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.lines import BOLD, DIM, TEAMS, bar, bar_line, fit, label, team_line
 from pi_controller.show.names import inline, team_name
@@ -29,7 +28,6 @@ from pi_controller.show.paint import (
     glow,
     pattern,
 )
-from pi_controller.show.sheet_phrases import both_teams
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,6 +39,12 @@ KING = glow(WHITE, 0.55)
 DEAD_DIM = 0.52
 """How bright a dead stick is beside a live one, as seen."""
 
+SIGNALS: Mapping[str, str] = {
+    "left": mark("left"),
+    "right": mark("right"),
+    "inside": mark("inside"),
+    "outside": mark("outside"),
+}
 
 _WORDS = (
     Word(
@@ -80,6 +84,10 @@ class SlahalShow(GameShow):
     seal_label: ClassVar[str] = mark("Sealed bones")
     turn_key: ClassVar[str] = "hiding"
     roles: ClassVar[tuple[str, str]] = (mark("hides"), mark("guesses"))
+    slips: ClassVar[Mapping[str, str]] = {
+        "rehide": mark("Bones moved after presenting"),
+        "time": mark("Time: the game is over"),
+    }
 
     def rows(self, view: View, t: float) -> Rows:
         """Return the rows of a Slahal game."""
@@ -110,7 +118,7 @@ class SlahalShow(GameShow):
             live, dead = sheet["live"][team], sheet["dead"][team]
             head = team_line(team, team_name(view, team), sheet["sticks"][team], width)
             said = " · ".join(
-                filter(None, (sheet_phrases.role(view, team, language), text("king stick") * (sheet["king"] == team)))
+                filter(None, (self.role(view, team, language), text("king stick") * (sheet["king"] == team)))
             )
             lines += [
                 head,
@@ -154,6 +162,36 @@ class SlahalShow(GameShow):
         """Return what is special about this hide."""
         one = view.sheet["pairs_out"] == 1
         return catalogue(language).gettext("One pair is out: left or right.") if one else ""
+
+    def played(self, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
+        """Return in a short sentence what an action does."""
+        text = catalogue(language).gettext
+        match action:
+            case {"do": "duel", "A": bool(a), "B": bool(b)}:
+                only = text("Only {team}").format(team=side_name("A" if a else "B", teams))
+                return text("Both, or neither: again") if a == b else only
+            case {"do": "guess", "signal": str(signal), "actual": str(actual)}:
+                said = text("Guessed {signal}; {actual} would have caught the bones")
+                told = {key: text(SIGNALS.get(value, value)) for key, value in (("signal", signal), ("actual", actual))}
+                return said.format(**told)
+            case {"do": "king_moved", "by": by}:
+                return text("{team} moved the king stick too early").format(team=side_name(by, teams))
+            case _:
+                return super().played(action, teams, language)
+
+    def counted(self, view: View, language: str = "en") -> str:  # noqa: ARG002 - names and numbers
+        """Return each team's sticks in a line."""
+        return named_counts(view, view.sheet["sticks"])
+
+    def score(self, view: View, before: View) -> str:  # noqa: ARG002
+        """Return each team's live and dead sticks, and who holds the king stick."""
+        sheet = view.sheet
+        counts = [f"{team} live {sheet['live'][team]} dead {sheet['dead'][team]:>2}" for team in "AB"]
+        return "  ".join([*counts, f"king {sheet['king'] or '-'}"])
+
+    def lay(self, view: View) -> str:
+        """Return over which pads the fists with the bones were."""
+        return f"Bones over {pads_opened(view)}"
 
 
 SHOW = SlahalShow()

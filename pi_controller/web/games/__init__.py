@@ -1,1 +1,1 @@
-"""Each game on the page, a module a game: `table` makes its table as HTML of a view and a language."""
+"""Each game on the pages, a module a game: `PAGE`, a `GamePage`, and the template of its table beside it."""

@@ -1,58 +1,97 @@
-"""The Mille Lacs Moccasin game on the page: counters, short sticks, and the four pads with what a miss there pays."""
+"""The Mille Lacs Moccasin game on the pages: counters, short sticks, and the four pads with what a miss there pays."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pi_controller.games.ojibwe import HIGH, HIGH_MATE, value
-from pi_controller.games.ojibwe_state import COUNTERS, PADS
+from pi_controller.games.ojibwe_state import COUNTERS
+from pi_controller.pads import EVERY_PAD
 from pi_controller.pinmap import pinmap
 from pi_controller.show.i18n import catalogue
-from pi_controller.web.markup import chip, head, label, middle, safe, strokes, team
+from pi_controller.show.names import team_name
+from pi_controller.show.paint import share
+from pi_controller.web.console_play import Button, Moment, Play, Row, first_team, pads, ready_button
+from pi_controller.web.game_page import STROKES, Card, Cell, GamePage, Pool, Strip
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from pi_controller.table.view import View
+
+    Text = Callable[[str], str]
 
 _SLOTS = 5
 _MARKS = {HIGH: "high", HIGH_MATE: "mate"}
 
 
-def table(view: View, language: str) -> str:
-    """Return the table as HTML."""
-    text, sheet = catalogue(language).gettext, view.sheet
-    slots = min(pinmap().lights.short, max(_SLOTS, *sheet["short"].values()))
-    sections: dict[str, str] = {}
-    for letter in "AB":
-        hides = letter == sheet["hider"]
-        said = ""
-        if hides and sheet["hides_left"] > 1:
-            said = text("hides left: {n}").format(n=sheet["hides_left"])
-        elif sheet["double"] and not hides:
-            banked = sheet["banked"]
-            said = text("double, banked: {n}").format(n=banked) if banked else text("double")
-        short, counters = sheet["short"][letter], sheet["counters"][letter]
-        inside = head(
-            view,
-            letter,
-            (short, text("short sticks")),
-            strokes("short", min(short, slots), slots) + chip("" if sheet["winner"] else said),
-            language,
+class OjibwePage(GamePage):
+    """How the game stands on the pages."""
+
+    template: ClassVar[str | Path] = Path(__file__).with_suffix(".html")
+    choices: ClassVar[Mapping[str, tuple[Any, ...]]] = {"high": (None, *EVERY_PAD)}
+    replaced: ClassVar[frozenset[str]] = frozenset({"toss", "shoot"})
+
+    def name_of(self, view: View, side: str) -> str:
+        """Return how a team is named at the table."""
+        return team_name(view, side)
+
+    def values(self, view: View, language: str) -> dict[str, Any]:
+        """Return what the template takes."""
+        sheet = view.sheet
+        return {
+            "sides": self.sides(view, language),
+            "slots": min(pinmap().lights.short, max(_SLOTS, *sheet["short"].values())),
+            "total": COUNTERS,
+            "pads": [_pad(view, pad, catalogue(language).gettext) for pad in EVERY_PAD],
+        }
+
+    def strip(self, view: View, language: str) -> Strip:
+        """Return the short sticks and the counters of each team, and the pool."""
+        sheet = view.sheet
+        cells = [
+            Cell(team, sheet["short"][team], n, share(n, COUNTERS, STROKES)) for team, n in sheet["counters"].items()
+        ]
+        return Strip(cells, Pool(catalogue(language).gettext("pool"), sheet["pool"]))
+
+    def facts(self, view: View, language: str) -> tuple[str, ...]:
+        """Return which pad is the high one."""
+        high = view.sheet["high"]
+        return (catalogue(language).gettext("High ball: pad {pad}").format(pad=high),) if high else ()
+
+    def team_card(self, view: View, team: str, role: str, text: Text) -> Card:
+        """Return a team with its counters and short sticks."""
+        sheet = view.sheet
+        numbers = [(sheet["counters"][team], text("counters")), (sheet["short"][team], text("short sticks"))]
+        return Card(team.lower(), team_name(view, team), role, numbers)
+
+    def rest_card(self, view: View, text: Text) -> list[Card]:
+        """Return the pool."""
+        return [Card("middle", text("In the pool"), "", [(view.sheet["pool"], text("counters"))])]
+
+    def form(self, moment: Moment) -> Play | None:
+        """Return the form of the toss, or of a shot."""
+        text = moment.text
+        if "toss" in moment.words:
+            label = text("{team} hides first")
+            return first_team(moment, ("toss", "winner"), text("Who won the toss?"), label, team_name)
+        if "shoot" not in moment.words:
+            return None
+        rows = (
+            Row("opened", text("Opened, in order"), pads(text), int(moment.options.get("max_open") or 2), needed=False),
+            Row("hit", text("Struck"), pads(text), needed=False),
+            Row("ball", text("The marked ball lay under"), pads(text)),
         )
-        inside += strokes("long", counters, COUNTERS) + f'<p class="count">{counters}</p>'
-        sections[letter] = team(view, letter, sheet["hider"], inside)
-    pool = strokes("long", sheet["pool"], COUNTERS) + f'<p class="count">{sheet["pool"]}</p>'
-    pads = "".join(_pad(pad, sheet["high"], text("open") if pad in view.opened else "", text("high")) for pad in PADS)
-    return (
-        f"{sections['A']}{middle(text('In the pool'), pool)}{sections['B']}"
-        f'<section class="mat">{label(text("What a miss pays at each pad"))}<ol class="pads">{pads}</ol></section>'
-    )
+        submit = Button("shoot", text("Enter the shot"), moment.act({"do": "shoot"}), "main", "e")
+        return Play("shoot", moment.title, (), rows, ready_button(moment, text("Hidden")), submit)
 
 
-def _pad(pad: int, high: int | None, opened: str, said: str) -> str:
-    worth = value(pad, high)
+def _pad(view: View, pad: int, text: Text) -> dict[str, object]:
+    worth = value(pad, view.sheet["high"])
     mark = _MARKS.get(worth, "")
-    what = safe(", ".join(filter(None, (said if mark == "high" else "", opened))))
-    return (
-        f'<li data-value="{mark}"><span class="number">{pad}<b class="worth">{worth}</b></span>'
-        f'<span class="what">{what}</span></li>'
-    )
+    said = (text("high") if mark == "high" else "", text("open") if pad in view.opened else "")
+    return {"number": pad, "worth": worth, "mark": mark, "said": ", ".join(filter(None, said))}
+
+
+PAGE = OjibwePage()

@@ -1,4 +1,4 @@
-"""Pa-tol on the page: the ring of forty stones drawn from above, north up, with its rivers and the horses beside it.
+"""Pa-tol on the pages: the ring of forty stones drawn from above, north up, with its rivers and the horses beside it.
 
 Notch 0 is the north river, 10, 20 and 30 the others; a notch between lies between two stones, where Lummis has the
 horse laid. Horses in one notch stand one behind the other outwards.
@@ -7,19 +7,25 @@ horse laid. Horses in one notch stand one behind the other outwards.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from pi_controller.games.patol import RIVERS, STONES
-from pi_controller.show import sheet_phrases
+from pi_controller.games.patol import DIRECTIONS, RIVERS, STONES
+from pi_controller.show.game_show import player_rows
+from pi_controller.show.games.patol import DIRECTION_NAMES, RIVER_NAMES, course
 from pi_controller.show.i18n import catalogue
-from pi_controller.show.names import player_name
-from pi_controller.web.markup import safe
-from pi_controller.web.shapes import RADIUS, drawn, horse
+from pi_controller.web.console_play import Button, Moment, Play
+from pi_controller.web.game_page import Cell, GamePage, Strip
+from pi_controller.web.shapes import RADIUS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from pi_controller.table.view import View
 
-_RING, _STONE = 165.0, 9.0
+    Text = Callable[[str], str]
+
+_RING = 165.0
 _HALF_RIVER = 7.0  # degrees from a river's middle to the stone beside it
 _PER_RIVER = STONES // len(RIVERS)
 _STEP = (90 - 2 * _HALF_RIVER) / (_PER_RIVER - 1)
@@ -41,37 +47,31 @@ def _at(angle: float, reach: float, aside: float = 0.0) -> tuple[float, float]:
     )
 
 
-def _stones() -> str:
-    said = ""
-    for stone in range(STONES):
-        quarter, within = divmod(stone, _PER_RIVER)
-        x, y = _at(90 * quarter + _HALF_RIVER + within * _STEP, _RING)
-        said += f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{_STONE:g}"/>'
-    return f'<g class="stones">{said}</g>'
+_STONES = [
+    tuple(f"{n:.1f}" for n in _at(90 * quarter + _HALF_RIVER + within * _STEP, _RING))
+    for quarter, within in (divmod(stone, _PER_RIVER) for stone in range(STONES))
+]
+"""Where each stone lies, as it is written."""
 
 
-_STONES = _stones()
-
-
-def _rivers(language: str) -> str:
-    text, said = catalogue(language).gettext, ""
+def _rivers(text: Text) -> list[dict[str, str]]:
+    """Return the rivers as lines across the ring, each with its name inside."""
+    rivers: list[dict[str, str]] = []
     for river, notch in RIVERS.items():
         (x1, y1), (x2, y2) = _at(_angle(notch), _RING - 19), _at(_angle(notch), _RING + 12)
         x, y = _at(_angle(notch), _RING - (34 if notch in {0, 20} else 46))
-        said += (
-            f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
-            f'<text x="{x:.1f}" y="{y + 5:.1f}">{safe(text(sheet_phrases.RIVERS[river]))}</text>'
-        )
-    return f'<g class="rivers">{said}</g>'
+        ends = {"x1": x1, "y1": y1, "x2": x2, "y2": y2, "x": x, "y": y + 5}
+        rivers.append({"name": text(RIVER_NAMES[river]), **{key: f"{n:.1f}" for key, n in ends.items()}})
+    return rivers
 
 
-def _horses(horses: list[dict[str, Any]], thrower: str | None) -> tuple[str, float]:
-    """Return the horses as shapes, and how far from the middle they reach."""
+def _horses(horses: list[dict[str, Any]], thrower: str | None) -> tuple[list[dict[str, Any]], float]:
+    """Return where each horse stands, and how far from the middle they reach."""
     standing: dict[int, list[int]] = {}
     for number, told in enumerate(horses, 1):
         if told["notch"] is not None:
             standing.setdefault(told["notch"], []).append(number)
-    said, reach = "", _RING + 14 + 2 * RADIUS + 8
+    drawn, reach = list[dict[str, Any]](), _RING + 14 + 2 * RADIUS + 8
     for notch, here in sorted(standing.items()):
         columns = -(-len(here) // _STACK)
         for i, number in enumerate(here):
@@ -79,32 +79,68 @@ def _horses(horses: list[dict[str, Any]], thrower: str | None) -> tuple[str, flo
             aside = (column - (columns - 1) / 2) * 2 * RADIUS
             out = _RING + 14 + RADIUS + place * _BEHIND
             reach = max(reach, out + RADIUS + 4)
-            said += horse(
-                number, *_at(_angle(notch), out, aside), "throws" if horses[number - 1]["player"] == thrower else ""
+            x, y = _at(_angle(notch), out, aside)
+            state = "throws" if horses[number - 1]["player"] == thrower else ""
+            drawn.append({"number": number, "x": f"{x:.1f}", "y": f"{y:.1f}", "state": state})
+    return drawn, reach
+
+
+class PatolPage(GamePage):
+    """How the game stands on the pages."""
+
+    template: ClassVar[str | Path] = Path(__file__).with_suffix(".html")
+    choices: ClassVar[Mapping[str, tuple[Any, ...]]] = {"river": (None, *RIVERS), "direction": (None, *DIRECTIONS)}
+    replaced: ClassVar[frozenset[str]] = frozenset({"start", "throw"})
+
+    def values(self, view: View, language: str) -> dict[str, Any]:
+        """Return what the template takes."""
+        sheet = view.sheet
+        horses, reach = _horses(sheet["horses"], None if sheet["winner"] else sheet["thrower"])
+        return {
+            "box": f"{-reach:.0f} {-reach:.0f} {2 * reach:.0f} {2 * reach:.0f}",
+            "stones": _STONES,
+            "rivers": _rivers(catalogue(language).gettext),
+            "horses": horses,
+            "players": self.players(view, language),
+        }
+
+    def told(self, view: View, name: str, n: int, language: str) -> object:  # noqa: ARG002
+        """Return where a player's horse started, which way it runs and how far it is."""
+        return course(player_rows(view.sheet)[name], language)
+
+    def strip(self, view: View, language: str) -> Strip:  # noqa: ARG002 - numbers alone
+        """Return how many notches each horse has run."""
+        return Strip([Cell(one["player"], one["progress"]) for one in view.sheet["horses"]])
+
+    def unit(self, text: Text) -> str:
+        """Return what is counted."""
+        return text("notches")
+
+    def form(self, moment: Moment) -> Play | None:
+        """Return the form of a start, or of a throw."""
+        text = moment.text
+        if "throw" in moment.words:
+            label = text("{n} marked")
+            buttons = tuple(
+                Button(f"marked-{n}", label.format(n=n), moment.act({"do": "throw", "marked": n}), "", str(n))
+                for n in range(4)
             )
-    return said, reach
+            return Play("choice", moment.title or text("How many marked faces are up?"), buttons)
+        player = next((one["player"] for one in moment.actions if one["do"] == "start"), None)
+        return None if player is None else Play("choice", moment.title, _starts(moment, player))
 
 
-def table(view: View, language: str) -> str:
-    """Return the table as HTML."""
-    text, sheet = catalogue(language).gettext, view.sheet
-    shapes, reach = _horses(sheet["horses"], None if sheet["winner"] else sheet["thrower"])
-    value = "–" if sheet["value"] is None else sheet["value"]
-    riders = ""
-    for number, told in enumerate(sheet["horses"], 1):
-        won = told["player"] == sheet["winner"]
-        state = "won" if won else "throws" if told["player"] == sheet["thrower"] and not sheet["winner"] else ""
-        does = {"won": text("wins"), "throws": text("throws")}.get(state, "")
-        riders += (
-            f'<li class="p{number}" data-value="{state}" data-player="{number}">{drawn(number, str(number))}'
-            f"<div><h2><bdi>{safe(player_name(view, told['player']))}</bdi></h2>"
-            f"<p>{safe(sheet_phrases.horse(told, language))}</p>"
-            + (f'<span class="role">{safe(does)}</span>' if does else "")
-            + "</div></li>"
+def _starts(moment: Moment, player: str) -> tuple[Button, ...]:
+    text = moment.text
+    return tuple(
+        Button(
+            f"start-{river}-{way}",
+            text("{river}, {direction}").format(river=text(said), direction=text(told)),
+            moment.act({"do": "start", "player": player, "river": river, "direction": way}),
         )
-    return (
-        f'<section class="ring"><svg viewBox="{-reach:.0f} {-reach:.0f} {2 * reach:.0f} {2 * reach:.0f}" role="img" '
-        f'aria-label="{safe(text("The ring of forty stones"))}">{_STONES}{_rivers(language)}{shapes}'
-        f'<text class="worth" y="12">{value}</text><text class="under" y="44">{safe(text("last throw"))}</text></svg>'
-        f'</section><section class="riders"><ol>{riders}</ol></section>'
+        for river, said in RIVER_NAMES.items()
+        for way, told in DIRECTION_NAMES.items()
     )
+
+
+PAGE = PatolPage()

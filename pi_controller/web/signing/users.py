@@ -7,7 +7,6 @@ signs anybody in. SQLite, so that `moccasin-mat judges` may change it while a ta
 from __future__ import annotations
 
 import hashlib
-import os
 import sqlite3
 import threading
 import unicodedata
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pi_controller.errors import MatError
 from pi_controller.games.wording import printable
+from pi_controller.private_files import make_private
 from pi_controller.web.signing.roles import ROLES
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Users:
         self.path = path
         self._lock = threading.RLock()
         with self._store_errors():
-            _make(path)
+            make_private(path)
             self._db = sqlite3.connect(path, timeout=2.0, isolation_level=None, check_same_thread=False)
             (application,) = self._db.execute("PRAGMA application_id").fetchone()
             (tables,) = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -195,14 +195,3 @@ class Users:
 def _known(role: str) -> None:
     if role not in ROLES:
         raise UserError(f"there is no role {role[:20]!r}", f"the roles are: {', '.join(ROLES)}")
-
-
-def _make(path: Path) -> None:
-    """Make the file with 0600 before anything is in it, the folder owner's where root makes it."""
-    try:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-    except FileExistsError:
-        return
-    if os.geteuid() == 0:
-        folder = path.parent.stat()
-        os.chown(path, folder.st_uid, folder.st_gid)

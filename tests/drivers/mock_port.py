@@ -1,4 +1,4 @@
-"""A USB cable in memory: two `Port` ends and the faults a real one has.
+"""A serial cable in memory, for tests: two `Port` ends and the faults that a real one has.
 
 It behaves as the real one does: opening the host's end drops what waited there, what the board sends while nobody
 listens is lost, one opener at a time, and after a fault a port is closed for good. No time passes here, so a read
@@ -47,7 +47,7 @@ class MockPort:
         self._check()
 
     def write(self, data: bytes) -> None:
-        """Hand `data` to the other end; `PortError` when it is stalled or its inbox is full."""
+        """Deliver `data` to the other end; `PortError` when it is stalled or its inbox is full."""
         self._check()
         listener = self.far if self.far is not None and self.far.is_open else None
         if self.stalled or (listener is not None and len(listener.inbox) + len(data) > CAPACITY):

@@ -1,4 +1,4 @@
-"""A pixel buffer of CircuitPython that records what would leave for the strip. Needs the extra `pi` or `test`."""
+"""A CircuitPython pixel buffer that records the bytes for the strip, for tests. Needs the extra `pi` or `test`."""
 
 from __future__ import annotations
 

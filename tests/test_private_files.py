@@ -1,0 +1,102 @@
+"""What root makes belongs to the owner of its folder, and whoever may not write a file is told whose it is."""
+
+import os
+import pwd
+import stat
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from pi_controller.doctor import machine
+from pi_controller.errors import JournalError
+from pi_controller.private_files import closed_to_us, make_private
+from pi_controller.table.journal import Journal
+from pi_controller.table.review import Review
+from pi_controller.web.signing.users import Users
+
+NOBODY = pwd.getpwnam("nobody")
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+
+
+@pytest.fixture
+def folder():
+    """A folder of the service's own, as systemd makes it."""
+    with TemporaryDirectory() as place:
+        if os.geteuid() == 0:
+            os.chown(place, NOBODY.pw_uid, NOBODY.pw_gid)
+        yield Path(place)
+
+
+def seq_of(path):
+    with Journal(path) as journal:
+        return journal.seq
+
+
+@needs_root
+def test_a_table_that_root_began_is_the_services_to_go_on_with(folder, as_nobody):
+    before = os.umask(0o077)
+    Journal(folder / "table.sqlite").close()
+    os.umask(before)
+    Users(folder / "judges.sqlite").close()
+    Review(folder / "hits.sqlite").close()
+    assert {path.stat().st_uid for path in folder.iterdir()} == {NOBODY.pw_uid}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
+    assert as_nobody(lambda: seq_of(folder / "table.sqlite")) == 0
+
+
+@needs_root
+def test_what_root_left_before_is_given_away_by_roots_next_start(folder, as_nobody):
+    Journal(folder / "table.sqlite").close()
+    for path in folder.iterdir():
+        os.chown(path, 0, 0)
+    Journal(folder / "table.sqlite").close()
+    assert as_nobody(lambda: seq_of(folder / "table.sqlite")) == 0
+
+
+@needs_root
+@pytest.mark.parametrize("name", ["table.sqlite", "table.sqlite.lock"])
+def test_who_may_not_write_it_is_told_whose_it_is(folder, as_nobody, name):
+    Journal(folder / "table.sqlite").close()
+    os.chown(folder / name, 0, 0)
+    with pytest.raises(JournalError) as caught:
+        as_nobody(lambda: seq_of(folder / "table.sqlite"))
+    assert f"{name} belongs to root and this is nobody" in caught.value.todo
+    assert f"sudo chown nobody {folder / name}" in caught.value.todo
+    (line,) = as_nobody(lambda: [line for line in machine.disk(folder / "table.sqlite") if line.outcome == "fail"])
+    assert f"{name} belongs to root" in line.todo
+
+
+def test_a_file_of_ones_own_is_closed_to_nobody(tmp_path):
+    make_private(tmp_path / "file")
+    assert closed_to_us([tmp_path / "file", tmp_path / "none", Path("/nowhere/at/all")]) == ""
+    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o600
+
+
+def test_it_takes_the_rights_of_another(tmp_path):
+    (tmp_path / "like").touch(0o640)
+    (tmp_path / "like").chmod(0o640)
+    make_private(tmp_path / "file", tmp_path / "like")
+    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o640 & ~_umask()
+
+
+def _umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def test_the_doctor_opens_the_journal_itself(tmp_path):
+    path = tmp_path / "table.sqlite"
+
+    def line():
+        return next(line for line in machine.disk(path) if line.name == "journal")
+
+    assert (line().outcome, line().found) == ("pass", "none yet: the first start makes it")
+    Journal(path).close()
+    assert (line().outcome, line().found) == ("pass", "0 records")
+    path.write_bytes(b"something else altogether, and long enough to be looked at" * 40)
+    assert line().outcome == "fail"
+    with pytest.raises(JournalError):
+        Journal(path)
