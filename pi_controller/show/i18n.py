@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 DOMAIN = "moccasin_mat"
 LOCALES = Path(__file__).parent / "locale"
-_OWN: dict[str, Path] = {}
+OWN: dict[str, Path] = {}
 """Catalogues that a host keeps outside the package, by their code."""
 
 
@@ -37,7 +37,7 @@ def chosen(language: str) -> str:
         catalogue(language)
         return language
     path = Path(language).expanduser()
-    _OWN[path.stem] = path
+    OWN[path.stem] = path
     catalogue.cache_clear()
     catalogue(path.stem)
     return path.stem
@@ -49,8 +49,8 @@ def path_of(language: str) -> Path | None:
     """
     code = language.replace("-", "_")
     while code:
-        for path in (_OWN.get(code), LOCALES / f"{code}{SUFFIX}"):
-            if path is not None and (code in _OWN or path.is_file()):
+        for path in (OWN.get(code), LOCALES / f"{code}{SUFFIX}"):
+            if path is not None and (code in OWN or path.is_file()):
                 return path
         code = code.rpartition("_")[0]
     return None

@@ -84,7 +84,7 @@ NOTICES: Mapping[str, str] = {
 }
 """What people are to know and nobody has to answer, by `Notice.about`."""
 
-_CHOICES: Mapping[str, str] = {
+CHOICES: Mapping[str, str] = {
     "yes": mark("yes"),
     "no": mark("no"),
     "found": mark("found"),
@@ -307,8 +307,8 @@ def choice(answer: str, language: str = "en") -> str:
     text = catalogue(language).gettext
     if answer.isdecimal():
         return text("pad {pad}").format(pad=answer)
-    if answer in _CHOICES:
-        return text(_CHOICES[answer])
+    if answer in CHOICES:
+        return text(CHOICES[answer])
     return plain(answer).lower()
 
 

@@ -70,19 +70,15 @@ class CommandQueue:
 
     def __init__(self, most: int = MOST) -> None:
         self._waiting: queue.Queue[_Asked] = queue.Queue(most)
-        self._picture: Picture | None = None
-
-    @property
-    def picture(self) -> Picture | None:
+        self.picture: Picture | None = None
         """The table as it was shown last, None before."""
-        return self._picture
 
     async def ask(
         self, call: JudgeCall, actor: str, role: str, key: str, expect: int | None = None, timeout_s: float = TIMEOUT_S
     ) -> Settled:
         """Say `call` to the table (its `t` is set when the table takes it) and return what came of it.
 
-        Raises what `Table.command` does, and `DeskError` when the desk is full or the table does not answer in
+        Raises what `Table.command` does, and `CommandQueueError` when the queue is full or the table does not answer in
         `timeout_s` seconds: then it is not done, or, taken in that very moment, said again with the same `key` it is
         told as done.
         """
@@ -127,9 +123,9 @@ class CommandQueue:
 
     def show(self, table: Table, board: str = "") -> None:
         """Lay out the table as it is now."""
-        view, before = table.view, self._picture
+        view, before = table.view, self.picture
         if before is None or before.view is not view or before.board != board:
             story = table.story
-            self._picture = Picture(
+            self.picture = Picture(
                 view, table.game, story.state, story.protest, story.undoable.batch, board, table.rulings
             )

@@ -80,7 +80,7 @@ class JudgeApi:
         """Answer the console, or the sign-in page to who is not signed in."""
         try:
             session = await self._who(request)
-            snapshot = await self._snapshot()
+            snapshot = await self.snapshot()
         except MatError as error:
             if error.code != "signed_out":
                 raise
@@ -133,7 +133,7 @@ class JudgeApi:
         """Answer the whole state."""
         same_site(request)
         session = await self._who(request, touch=False)
-        return Response(self._content(await self._snapshot(), session), media_type="application/json")
+        return Response(self._content(await self.snapshot(), session), media_type="application/json")
 
     async def events(self, request: Request) -> Response:
         """Answer the state whenever it changes, until the session ends."""
@@ -153,13 +153,13 @@ class JudgeApi:
         if not may(person.role, command.tag):
             raise RefusedError("role", f"a {person.role} cannot say this: {command.tag}", "call a judge")
         if isinstance(command.call, JudgeRuling):
-            possible = (await self._snapshot()).picture.rulings
+            possible = (await self.snapshot()).picture.rulings
             if possible and not rulings(person.role, possible):
                 raise RefusedError(
                     "role", "at a tournament the committee decides a protest", "call somebody of the committee"
                 )
         if isinstance(command.call, JudgeNewGame):
-            possible = (await self._snapshot()).picture.rulings
+            possible = (await self.snapshot()).picture.rulings
             if not begins_games(person.role, possible):
                 raise RefusedError("role", "another game is the head judge's to begin", "call the head judge")
         if (wait := self._rate(session.id).take(self.authenticator.clock())) > 0:
@@ -172,14 +172,14 @@ class JudgeApi:
         """Answer which hits can be looked at."""
         same_site(request)
         session = await self._who(request)
-        view = (await self._snapshot()).picture.view
+        view = (await self.snapshot()).picture.view
         return answer({"hits": await asyncio.to_thread(judge_hits.listed, self._hits, view, session.person.role)})
 
     async def hit(self, request: Request) -> Response:
         """Answer the picture of one hit."""
         same_site(request)
         session = await self._who(request)
-        view = (await self._snapshot()).picture.view
+        view = (await self.snapshot()).picture.view
         number = min(request.path_params["n"], 2**53)
         drawn = await asyncio.to_thread(judge_hits.drawn, self._hits, number, view, session.person.role)
         return Response(drawn, media_type="image/svg+xml")
@@ -206,7 +206,8 @@ class JudgeApi:
         keep_connection(request.scope)
         return session
 
-    async def _snapshot(self) -> Snapshot:
+    async def snapshot(self) -> Snapshot:
+        """Return the table as it was shown last. Raises `RefusedError` while there is none."""
         snapshot = await self._state.snapshot()
         if snapshot is None:
             raise RefusedError("waiting", "the table is not there yet", "try again in a moment")
@@ -240,7 +241,7 @@ class JudgeApi:
                 snapshot = await watcher.next(waited)
                 try:
                     session = await self._who(request, touch=False)
-                    told = await self._snapshot()
+                    told = await self.snapshot()
                 except MatError:
                     return
                 if told.picture is not shown:

@@ -115,14 +115,14 @@ class WebServer:
         self._proxy = proxy
         name = socket.gethostname()
         known = [name, f"{name}.local", *hosts, *self.pages.hosts]
-        self._app: ASGIApp = (
+        self.app: ASGIApp = (
             app(known) if app else create_app(feed, hosts=known, language=language, more=more, pages=self.pages)
         )
-        self._server: _Server | None = None
-        self._thread: threading.Thread | None = None
+        self.http: _Server | None = None
+        self.thread: threading.Thread | None = None
 
     def __repr__(self) -> str:
-        return f"<WebServer {self.url} {'serving' if self._thread else 'stopped'}>"
+        return f"<WebServer {self.url} {'serving' if self.thread else 'stopped'}>"
 
     @property
     def url(self) -> str:
@@ -136,7 +136,7 @@ class WebServer:
         self._feed.reopen()
         self.port = listener.getsockname()[1]
         config = uvicorn.Config(
-            self._app,
+            self.app,
             loop="asyncio",
             http=TimedProtocol,
             h11_max_incomplete_event_size=MAX_HEADER_BYTES,
@@ -150,17 +150,17 @@ class WebServer:
             timeout_graceful_shutdown=3,
             backlog=_LET_IN,
         )
-        self._server = _Server(config, self._feed)
-        self._thread = threading.Thread(target=self._server.run, args=([listener],), name="web", daemon=True)
-        self._thread.start()
-        if not self._server.listening.wait(_START_S):
+        self.http = _Server(config, self._feed)
+        self.thread = threading.Thread(target=self.http.run, args=([listener],), name="web", daemon=True)
+        self.thread.start()
+        if not self.http.listening.wait(_START_S):
             self.stop()
             raise WebError(f"the pages at {self.url} did not come up", "look at the log, then start again")
 
     def stop(self) -> None:
         """End all streams and stop listening. Stopping twice is fine."""
-        server, thread = self._server, self._thread
-        self._server = self._thread = None
+        server, thread = self.http, self.thread
+        self.http = self.thread = None
         if server is not None and thread is not None:
             server.end()
             thread.join(_STOP_S)

@@ -35,7 +35,7 @@ def write(folder: Path) -> Path:
 
 
 def use(folder: Path) -> str:
-    """Use it from now on, until `i18n._OWN` forgets it; return its code."""
+    """Use it from now on, until `i18n.OWN` forgets it; return its code."""
     return i18n.chosen(str(write(folder)))
 
 

@@ -39,7 +39,7 @@ KNOWN = set(escaped(f"{TYPED} {CALLED} Hampa Apena, Lahal (Slahal), Pa-tol, SHA-
 @pytest.fixture(scope="module", autouse=True)
 def language(tmp_path_factory):
     yield use(tmp_path_factory.mktemp("catalogue"))
-    i18n._OWN.clear()
+    i18n.OWN.clear()
     i18n.catalogue.cache_clear()
 
 
@@ -154,7 +154,7 @@ def test_no_button_of_any_game_escapes(name, language):
 def test_no_question_foul_choice_fault_or_chance_escapes(view, language):
     said = [phrases.question(Asked(about, (), (2, 3)), language) for about in phrases.QUESTIONS]
     said += [phrases.foul(kind, language) for kind in phrases.FOULS]
-    said += [phrases.choice(one, language) for one in phrases._CHOICES]
+    said += [phrases.choice(one, language) for one in phrases.CHOICES]
     said.append(phrases.choice("3", language))
     said.append(
         phrases.faults(view(faults=(SensorFault("disc", 2, "dead"), SensorFault("strip", 3, "dead", 1))), language)

@@ -22,7 +22,7 @@ FILLED = 'msgid "The bead is hidden"\nmsgstr "one"\n'
 @pytest.fixture(autouse=True)
 def _forget():
     yield
-    i18n._OWN.clear()
+    i18n.OWN.clear()
     i18n.catalogue.cache_clear()
 
 

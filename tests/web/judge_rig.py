@@ -164,7 +164,7 @@ class Shown:
         if not view.sheet:
             view = msgspec.structs.replace(view, sheet=sheet_of(view))
         state = game.restore(view.sheet)
-        self.command_queue._picture = Picture(view, game, state, protest, 0, "board 1.1, 4 pads")
+        self.command_queue.picture = Picture(view, game, state, protest, 0, "board 1.1, 4 pads")
         self.feed.publish(view)
 
     def close(self):

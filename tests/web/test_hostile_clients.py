@@ -161,7 +161,7 @@ def test_one_address_takes_all_lines_only_from_itself(few):
         assert honest.get("/healthz").status_code == 200
         assert [cut(line) for line in greedy.open[:20]] == [True] * 20, "its oldest"
         assert [cut(line) for line in greedy.open[-30:]] == [False] * 30, "not its newest"
-        assert len(few.server._server.server_state.connections) <= 41
+        assert len(few.server.http.server_state.connections) <= 41
     for line in greedy.open:
         line.close()
 
@@ -170,11 +170,11 @@ def test_who_is_signed_in_keeps_a_line_that_the_same_address_does_not_push_out(f
     with few.browser("127.0.0.3") as web:
         assert sign_in(web, "Jo").status_code == 200
         assert web.get("/judge/state.json").status_code == 200
-        (mine,) = few.server._server.server_state.connections
+        (mine,) = few.server.http.server_state.connections
         greedy = Lines(few, b"", 60)
         with few.browser("127.0.0.4") as other:
             assert other.get("/healthz").status_code == 200
-        assert mine in few.server._server.server_state.connections
+        assert mine in few.server.http.server_state.connections
         assert web.get("/judge/state.json").status_code == 200
     for line in greedy.open:
         line.close()

@@ -233,7 +233,7 @@ def test_a_picture_that_is_published_before_it_is_laid_out(house, monkeypatch):
         view = msgspec.structs.replace(house.table.view, note="the disk is nearly full")
         house.feed.publish(view)
         threading.Timer(
-            0.3, lambda: setattr(command_queue, "_picture", command_queue.picture._replace(view=view))
+            0.3, lambda: setattr(command_queue, "picture", command_queue.picture._replace(view=view))
         ).start()
         began = time.monotonic()
         assert msgspec.json.decode(events.next("judge")["data"])["health"]["note"] == view.note

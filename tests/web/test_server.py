@@ -223,7 +223,7 @@ def test_a_watcher_that_does_not_read_gets_no_backlog(web, feed, server, view):
 
 def test_of_too_many_watchers_the_oldest_of_the_place_with_most_leaves(feed):
     server = WebServer(feed, port=0)
-    server._app = create_app(feed, max_watchers=3)
+    server.app = create_app(feed, max_watchers=3)
     server.start()
     try:
         with ExitStack() as stack:

@@ -30,7 +30,7 @@ def caller(stack, server):
 
 def ends_well(server, caplog):
     """Stop `server`; assert that it left no thread, no socket and no complaint."""
-    thread = server._thread
+    thread = server.thread
     with warnings.catch_warnings(record=True) as left:
         warnings.simplefilter("always", ResourceWarning)
         server.stop()
@@ -53,7 +53,7 @@ def test_watchers_who_do_not_read_hold_up_no_stop(feed, view, caplog):
         for _ in range(WATCHERS):
             caller(stack, server).sendall(ASK)
         seq = 1
-        while sum(line.flow.write_paused for line in list(server._server.server_state.connections)) < WATCHERS:
+        while sum(line.flow.write_paused for line in list(server.http.server_state.connections)) < WATCHERS:
             feed.publish(view(seq=(seq := seq + 1)))
         ends_well(server, caplog)
     assert feed.watchers == 0
@@ -92,7 +92,7 @@ def test_a_request_that_does_not_come_whole_ends_too(tmp_path, caplog):
     with ExitStack() as stack:
         line = caller(stack, house.server)
         line.sendall(HALF)
-        while not house.server._server.server_state.tasks:
+        while not house.server.http.server_state.tasks:
             pass
         ends_well(house.server, caplog)
     house.close()

@@ -283,7 +283,7 @@ def test_counts_are_bounded_and_forgotten():
     counts = Throttle(kept=100)
     for n in range(1000):
         counts.charge(keys(f"name {n}", ELSEWHERE), 0.0)
-    assert len(counts._counts) <= 100
+    assert len(counts.counts) <= 100
     assert counts.wait(keys("new", ELSEWHERE), 1.0) > 0
     assert counts.wait(keys("new", ELSEWHERE), 1.0 + throttle.FORGET_S) == 0
 

@@ -123,7 +123,7 @@ def test_every_answer_has_the_headers(house, ann, monkeypatch):
         answers += [say(ann, "not-now-1", "undo"), ann.post("/judge/sign-in", content=b"{}")]
         answers += [ann.post("/judge/command", json={}, headers={"origin": "null"})]
         assert {answer.status_code for answer in answers} >= {200, 303, 400, 401, 403, 404, 405, 409, 413, 415}
-        monkeypatch.setattr(judge_api.JudgeApi, "_snapshot", lambda _: 1 / 0)
+        monkeypatch.setattr(judge_api.JudgeApi, "snapshot", lambda _: 1 / 0)
         answers.append(ann.get("/judge/state.json"))
         assert answers[-1].status_code == 500
         assert "division" not in answers[-1].text

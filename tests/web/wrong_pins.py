@@ -105,7 +105,7 @@ def rush(house: House, pins: int, addresses: int) -> Rush:
         comes.join()
         took = time.perf_counter() - began
         looked_at = house.pins.hashed - before - len(known) - len(new)
-    counts = len(house.judges.authenticator._throttle._counts)
+    counts = len(house.judges.authenticator.throttle.counts)
     return Rush(answers, looked_at, took, commands, known, new, counts, kib() - memory)
 
 

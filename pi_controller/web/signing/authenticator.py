@@ -61,7 +61,7 @@ class Authenticator:
 
     def __init__(self, users: Users, sessions: Sessions, pins: Pins, clock: Callable[[], float]) -> None:
         self.users, self.sessions, self.pins, self.clock = users, sessions, pins, clock
-        self._throttle = Throttle()
+        self.throttle = Throttle()
         self._rate, self._others = Rate(HASHES_A_SECOND, BURST), Rate(OTHERS_A_SECOND, OTHERS_BURST)
         self._one = ThreadPoolExecutor(1, "pins")
 
@@ -76,20 +76,20 @@ class Authenticator:
         under = keys(folded(name), address, device if known else None)
         who = person.name if person else "an unknown name"  # what was typed may be a PIN in the wrong place
         now = self.clock()
-        if (wait := self._throttle.wait(under, now)) > 0:
+        if (wait := self.throttle.wait(under, now)) > 0:
             log.warning("sign-in refused for %s from %s: too early", who, address)
             raise PinError("too many wrong PINs from here", _wait(wait), wait)
-        rate = self._rate if self._throttle.clean(under, now) else self._others
+        rate = self._rate if self.throttle.clean(under, now) else self._others
         if not known and (wait := rate.take(now)) > 0:
-            self._throttle.turned_away(under, now, wait)
+            self.throttle.turned_away(under, now, wait)
             log.warning("sign-in refused for %s from %s: too many at once", who, address)
             raise BusyError("too many sign in at this moment", _wait(wait), wait)
-        self._throttle.charge(under, now)
+        self.throttle.charge(under, now)
         if not (is_pin(pin) and await self._right(kept, pin)) or person is None:
             log.warning("sign-in refused for %s from %s: wrong PIN", who, address)
-            wait = self._throttle.wait(under, self.clock())
+            wait = self.throttle.wait(under, self.clock())
             raise PinError("this name and this PIN do not go together", _wait(wait), wait)
-        self._throttle.right(under)
+        self.throttle.right(under)
         device = device if known and device else secrets.token_urlsafe(32)
         await asyncio.to_thread(self.users.know, person.id, device, now)
         session = await asyncio.to_thread(self.sessions.begin, person, self.clock())

@@ -59,7 +59,7 @@ class Throttle:
 
     def __init__(self, kept: int = KEPT) -> None:
         self._kept = kept
-        self._counts: OrderedDict[Key, _Count] = OrderedDict()
+        self.counts: OrderedDict[Key, _Count] = OrderedDict()
 
     def wait(self, under: Iterable[Key], now: float) -> float:
         """Return how long until the next try counts, s; 0 where it does now."""
@@ -67,14 +67,14 @@ class Throttle:
 
     def clean(self, under: Iterable[Key], now: float) -> bool:
         """Return whether at most a few PINs were wrong of late at the place, and it has waited for its turn."""
-        counts = [count for key in under if key[0] == "place" and (count := self._counts.get(key)) is not None]
+        counts = [count for key in under if key[0] == "place" and (count := self.counts.get(key)) is not None]
         return all((now - one.last > FORGET_S or one.wrong < FREE) and now - one.rash > RASH_S for one in counts)
 
     def turned_away(self, under: Iterable[Key], now: float, wait: float) -> None:
         """Note that the place was told to come back for its turn in `wait` seconds."""
         for key in under:
             if key[0] == "place":
-                count = self._counts.setdefault(key, _Count())
+                count = self.counts.setdefault(key, _Count())
                 if now < count.turn:
                     count.rash = now
                 count.turn = now + wait
@@ -83,7 +83,7 @@ class Throttle:
     def charge(self, under: Iterable[Key], now: float) -> None:
         """Count a try as wrong before it is known to be: tries at the same moment must not all be the first."""
         for key in under:
-            count = self._counts.setdefault(key, _Count())
+            count = self.counts.setdefault(key, _Count())
             if now - count.last > FORGET_S:
                 count.wrong = 0
             count.wrong += 1
@@ -96,18 +96,18 @@ class Throttle:
         Otherwise one's own PIN would pay for tries of other names.
         """
         for key in under:
-            if key[0] == "place" and (count := self._counts.get(key)) is not None and count.wrong > 1:
+            if key[0] == "place" and (count := self.counts.get(key)) is not None and count.wrong > 1:
                 count.wrong -= 1
             else:
-                self._counts.pop(key, None)
+                self.counts.pop(key, None)
 
     def _kept_last(self, key: Key) -> None:
-        self._counts.move_to_end(key)
-        while len(self._counts) > self._kept:
-            self._counts.popitem(last=False)
+        self.counts.move_to_end(key)
+        while len(self.counts) > self._kept:
+            self.counts.popitem(last=False)
 
     def _left(self, key: Key, now: float) -> float:
-        count = self._counts.get(key)
+        count = self.counts.get(key)
         if count is None or now - count.last > FORGET_S:
             return 0.0
         over = count.wrong - (FREE_AT_ALL if key[0] == "place" else FREE)
