@@ -44,7 +44,6 @@ class Board:
     PIXELS = wiring.PIXELS
 
     def __init__(self):
-        micropython.kbd_intr(-1)  # pyright: ignore[reportAttributeAccessIssue]  # a 3 in a frame is no Ctrl-C
         frames.crc16 = crc16
         self.id = machine.unique_id()
         self.boot_reason = machine.reset_cause()
