@@ -1,10 +1,11 @@
 """Runs on the mat board at power-up."""
+# ruff: noqa: E402  # what is said between the imports is said because they take a second
+
+import sys
 
 import micropython
 
 micropython.kbd_intr(-1)  # before all else: a host may be talking already, and a 3 in a frame is no Ctrl-C
-
-import sys
 
 import starts
 

@@ -23,11 +23,12 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 BESIDE = ROOT.parent / "shared" / "rp2040"
 UF2 = (
-    "MicroPython 1.28 for RPI_PICO, a .uf2 file from MicroPython's own download page of that board: set MOCCASIN_UF2 to it"
+    "MicroPython 1.28 for RPI_PICO, a .uf2 file from MicroPython's own download page of that board: "
+    "set MOCCASIN_UF2 to its path"
 )
 BOOTROM = (
-    "the RP2040's boot ROM B1, 16 kB, which Raspberry Pi publishes as pico-bootrom-rp2040 and the rp2040js repository has "
-    "as words in demo/bootrom.ts: set MOCCASIN_BOOTROM to them as a file of bytes"
+    "the RP2040's boot ROM B1, 16 kB, which Raspberry Pi publishes as pico-bootrom-rp2040, and whose words are in "
+    "demo/bootrom.ts of the rp2040js repository: set MOCCASIN_BOOTROM to the path of these words as bytes"
 )
 BLOCK, BLOCKS = 4096, 352
 """MicroPython's file system on a Pico: 1408 kB."""
@@ -80,9 +81,7 @@ def edited(name: str, old: str, new: str) -> dict[str, bytes]:
 
 def _file_system(**options: Any) -> LittleFS:
     """Return a file system as MicroPython makes it, empty unless `options` say that it is not mounted."""
-    return LittleFS(
-        block_size=BLOCK, block_count=BLOCKS, prog_size=256, read_size=32, lookahead_size=32, **options
-    )
+    return LittleFS(block_size=BLOCK, block_count=BLOCKS, prog_size=256, read_size=32, lookahead_size=32, **options)
 
 
 class EmulatedBoard:

@@ -30,7 +30,8 @@ class Host:
         self.frames: Counter[int] = Counter()
         self.raw = b""
         """The last kilobyte that was read."""
-        self._decoder = wire.Decoder(wire.TO_HOST, wire.WELCOME)
+        self.decoder = wire.Decoder(wire.TO_HOST, wire.WELCOME)
+        """Hears the same bytes as the session, and forgets no session when the link is down: what is `bad` is torn."""
 
     @property
     def t(self) -> float:
@@ -41,7 +42,7 @@ class Host:
         """Open the port and say HELLO until the board answers; return how long that took, s."""
         began = self.t
         self.board.change("open", True)
-        self._decoder.restart()
+        self.decoder.restart()
         self.session.start(began)
         while not self.session.up:
             assert self.t - began < UP_S, f"the board does not answer: {self.raw!r}"
@@ -61,7 +62,7 @@ class Host:
     def hear(self, data: bytes, came: list[Message]) -> None:
         """Take bytes that were read."""
         self.raw = (self.raw + data)[-1000:]
-        for kind, _, _ in self._decoder.feed(data):
+        for kind, _, _ in self.decoder.feed(data):
             self.frames[kind] += 1
         new = self.session.feed(data, self.t) + self.session.tick(self.t)
         came += new
@@ -74,7 +75,7 @@ class Host:
         self.board.change("reads", True)
 
     def rates(self, seconds: float) -> dict[str, float]:
-        """Let time pass; return how many frames of a kind came a second, and of the loop's passes mean and longest, ms."""
+        """Let time pass; return frames of a kind a second, and the mean and longest pass of the board's loop, ms."""
         self.board.state()
         before = self.frames.copy()
         self.go(seconds)
@@ -90,7 +91,9 @@ class Host:
 
     def events(self, came: list[Any] | None = None) -> list[tuple[str, int]]:
         """Return kind and part of the board's events among `came`, else of all."""
-        return [(one.kind, one.part) for one in (self.messages if came is None else came) if isinstance(one, BoardEvent)]
+        return [
+            (one.kind, one.part) for one in (self.messages if came is None else came) if isinstance(one, BoardEvent)
+        ]
 
     def health(self) -> Health:
         """Return the newest HEALTH."""

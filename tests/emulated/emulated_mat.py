@@ -1,4 +1,4 @@
-"""A simulated world felt by an emulated board: piezo samples at its converter, counts in its chips, bytes off its cable."""
+"""A simulated world that an emulated board feels: piezo samples at its converter, counts in its chips."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ MUXES = (0x70, 0x71, 0x72)
 
 
 AWAY_S = 1.4
-"""A chip that does not answer for a second is said to be silent; one that is asked again once a second is back by then."""
+"""A chip is silent after a second without an answer, and asked again once a second."""
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""A whole hide of the Dakota game through the emulated board: from its converter's counts to the journal and the lights."""
+"""A whole hide of the Dakota game through the emulated board: from converter counts to the journal and the lights."""
 
 import pytest
 from emulated_mat import EmulatedMat
@@ -6,8 +6,8 @@ from emulated_mat import EmulatedMat
 from pi_controller.games import registry
 from pi_controller.link.board_strip import BoardStrip
 from pi_controller.pinmap import pinmap
+from pi_controller.referee.facts import Question
 from pi_controller.referee.history import effective
-from pi_controller.show.lights import frame
 from pi_controller.sim.plans import Mischief
 from pi_controller.sim.simulation import Simulation
 from pi_controller.sim.truth import facts_by_hide
@@ -26,7 +26,7 @@ class Table(Simulation):
         source = self.daemon.source
         source.open_port = mat.open_port
         self.session = source.session
-        self.daemon._strip = BoardStrip(pinmap().lights.count, self.session)
+        self.daemon._strip = self.strip_on_board = BoardStrip(pinmap().lights.count, self.session)
 
 
 def test_a_hide_from_the_converters_counts_to_the_journal_and_the_lights(board, tmp_path):
@@ -34,21 +34,24 @@ def test_a_hide_from_the_converters_counts_to_the_journal_and_the_lights(board, 
     board.run(1.5e6)
     mat = EmulatedMat(SEED, board)
     with Table(SEED, tmp_path / "j.sqlite", mat) as table:
-        while table.view.hide < 2 and table.t < LIMIT_S:
+        while not (table.view.phase == "show" and table.view.hits) and table.t < LIMIT_S:
             table.tick()
-        [made] = table.truth.hides[1].hits
-        assert table.view.hide == 2
+        for _ in range(8):  # the lights' last frame goes out, and comes off the pin
+            table.tick()
+        made = table.truth.hides[1].hits
+        assert made
+        assert [(hit.pad, hit.found) for hit in table.view.hits] == [(hit.pad, hit.found) for hit in made]
         facts = [fact for _, fact in effective(table.journal.read())]
         hides, _ = facts_by_hide(facts, table.game)
-        assert table.disagreements() == []
-        hits = [action for action in hides[1].actions if action["do"] == "hit"]
-        assert [(hit.get("pad"), hit["found"]) for hit in hits] == [(made.pad, made.found)]
+        told = [action for action in hides[1].actions if action["do"] == "hit"]
+        assert [(hit.get("pad"), hit["found"]) for hit in told] == [(hit.pad, hit.found) for hit in made]
+        assert hides[1].passes == len(table.truth.hides[1].passes)
         stats = table.session.stats
         assert (stats.bad, stats.lost, stats.refused, stats.missing_samples) == (0, 0, 0, 0)
+        assert not any(isinstance(fact, Question) for fact in facts)
         shown = board.state()
         assert shown["odd_pulses"] == 0
-        lit = shown["frames"][-1]["pixels"]
-        drawn = [frame(table.view, table.t - back / 25) for back in range(8)]
-        print(lit[:3], drawn[0][:3])
-        assert len(lit) == pinmap().lights.count
-        assert any(any(pixel) for pixel in lit)
+        assert shown["complaints"] == []
+        wanted = [tuple(pixel) for pixel in table.strip_on_board.wanted]
+        assert any(map(any, wanted))
+        assert wanted in [[tuple(pixel) for pixel in one["pixels"]] for one in shown["frames"][-4:]]

@@ -1,4 +1,4 @@
-"""What the firmware manages at the pace of a real chip: its rates, the passes of its loop and its memory, at any uptime."""
+"""What the firmware manages at the pace of a real chip, at any uptime: its rates, its loop's passes and its memory."""
 
 import pytest
 from emulated_board import edited, firmware
