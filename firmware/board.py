@@ -3,38 +3,60 @@
 `Board` is the face that `sampler.py` works with; everything that knows a pin, a register or a chip is behind it.
 """
 
-import select
+# the stubs' ticks cannot be compared:
+# pyright: reportOperatorIssue=false
 import sys
 import time
 
 import machine
 import micropython
 
-import frames
 import starts
+import wire
 import wiring
 from adc import Piezos
 from i2c import Bus, Magnets, Strips
 from lights import Lamp, Pixels
+from port import Port
 
 WATCHDOG_MS = 2000
-_MOST = 64  # bytes of the host in one pass
+_BLINK_US = 20_000  # the lamp is looked at so often
+_REASON = 0x40058008  # the watchdog's: bit 0 it bit, bit 1 a program asked for the reset; neither after the chip's own
+_CHIP_RESET = 0x40064008
+_HAD_POWER = 1 << 8  # power that came or sagged reset the chip last; not its RUN pin (bit 16) or a debugger (20)
 
 
 @micropython.viper
-def crc16(data, n: int) -> int:
-    """CRC-16/CCITT-FALSE, as `frames.crc16`, in machine code."""
-    source = ptr8(data)
-    crc = 0xFFFF
-    for i in range(n):
-        x = (crc >> 8) ^ source[i]
-        x = x ^ (x >> 4)
-        crc = ((crc << 8) ^ (x << 12) ^ (x << 5) ^ x) & 0xFFFF
-    return crc
+def put(body, at: int, number: int, times: int, more: int):
+    """Write a number of 64 bits, as `wire.put`, in machine code."""
+    to = ptr8(body)
+    low = (number & 0xFFFF) * times + more
+    high = (number >> 16) * times + (low >> 16)
+    to[at] = low & 0xFF
+    to[at + 1] = low >> 8 & 0xFF
+    to[at + 2] = high & 0xFF
+    to[at + 3] = high >> 8 & 0xFF
+    to[at + 4] = high >> 16 & 0xFF
+    to[at + 5] = high >> 24 & 0xFF
+    to[at + 6] = 0
+    to[at + 7] = 0
+
+
+def start_reason():
+    """Return why the board has started: `wire.POWER`, `BUTTON`, `WATCHDOG` or `RESTART`.
+
+    MicroPython's `reset_cause` knows the watchdog from all else, and no more; `machine.reset` is a watchdog's reset.
+    """
+    asked = machine.mem32[_REASON]
+    if asked & 1:
+        return wire.WATCHDOG
+    if asked & 2:
+        return wire.RESTART
+    return wire.POWER if machine.mem32[_CHIP_RESET] & _HAD_POWER else wire.BUTTON
 
 
 class Board:
-    """The face of the board. Times in microseconds since boot."""
+    """The face of the board, as `sampler.py` asks for it; what is another file's method has no other one before it."""
 
     SAMPLE_HZ = wiring.SAMPLE_HZ
     BLOCK = wiring.BLOCK
@@ -44,37 +66,39 @@ class Board:
     PIXELS = wiring.PIXELS
 
     def __init__(self):
-        frames.crc16 = crc16
+        wire.put = put
         self.id = machine.unique_id()
-        self.boot_reason = machine.reset_cause()
-        self.boot_count, self.early = starts.count_boot(self.boot_reason == machine.PWRON_RESET)
+        self.boot_reason = start_reason()
+        self.boot_count, self.early = starts.count_boot(self.boot_reason == wire.POWER)
         self.news = []
-        self._ticks = time.ticks_us()
-        self._us = 0
+        self.ticks = time.ticks_us
+        self._began = self._ticks = time.ticks_us()
+        self._turns = 0
+        self._blinked = self._ticks
         self._alive = False
-        self._line = 0
-        self._one = bytearray(1)
-        self._data = bytearray(_MOST)
-        self._view = memoryview(self._data)
-        self._heard = select.poll()
-        self._heard.register(sys.stdin, select.POLLIN)
-        self._free = select.poll()
-        self._free.register(sys.stdout, select.POLLOUT)
+        self._port = Port(starts.stay)
+        self.read = self._port.read
+        self.send = self._port.send
+        self.flush = self._port.flush
         self._lamp = Lamp()
         self._pixels = Pixels(wiring.STRIP_PIN, wiring.PIXELS)
         self._bus = Bus(self.news)
         self._strips = Strips(self._bus)
+        self.touch = self._strips.read
         self._magnets = Magnets(self._bus)
-        self._piezos = Piezos()
+        self.magnet = self._magnets.read
+        self._piezos = Piezos(self.now_us)
+        self.piezo = self._piezos.take
         self._watchdog = machine.WDT(timeout=WATCHDOG_MS)
-        self._piezos.start(self.now_us())
+        self._piezos.start()
 
     def now_us(self):
-        """Microseconds since boot; never wraps, as long as it is called once in eight minutes."""
+        """Microseconds since boot; never wraps, as long as `feed` is called once in 17 minutes."""
         ticks = time.ticks_us()
-        self._us += int(time.ticks_diff(ticks, self._ticks))
+        if ticks < self._ticks:
+            self._turns += 1
         self._ticks = ticks
-        return self._us
+        return (self._turns << 30) + ticks
 
     @property
     def overflows(self):
@@ -82,50 +106,14 @@ class Board:
         return self._piezos.overflows
 
     @property
+    def magnets(self):
+        """The kind of magnetometer that answered, `wire.QMC5883L` or `wire.QMC5883P`; 0 before one has."""
+        return self._magnets.kind
+
+    @property
     def i2c_errors(self):
         """Bus errors since boot."""
         return self._bus.errors
-
-    def piezo(self, buf):
-        """Fill `buf` with the oldest finished block; return the number of its first sample, or -1."""
-        return self._piezos.take(buf, self.now_us())
-
-    def touch(self, buf):
-        """Fill `buf` with 12 x u16; False on a bus error."""
-        return self._strips.read(buf, self.now_us())
-
-    def magnet(self, i, buf, at):
-        """Read magnetometer `i` into buf[at:at+6]; False when it is silent, None when it is saturated."""
-        return self._magnets.read(i, buf, at, self.now_us())
-
-    def read(self):
-        """Return what the host has sent, at most `_MOST` bytes, without waiting."""
-        # a byte at a time: MicroPython's stdin waits until it has as many bytes as it was asked for, and tells nobody
-        # how many there are. At least nothing is made anew for each.
-        poll, into = self._heard.poll, sys.stdin.buffer.readinto
-        one, data = self._one, self._data
-        n = 0
-        while n < _MOST and poll(0):
-            into(one)
-            byte = data[n] = one[0]
-            n += 1
-            if self._line < 2 or byte == 0:
-                self._watch(byte)
-        return bytes(self._view[:n]) if n else b""
-
-    def _watch(self, byte):
-        # "\r\x03" at the start of a frame is no frame but mpremote: let it in
-        if self._line == 1 and byte == 3:
-            starts.stay()
-        if byte == 0:
-            self._line = 0
-        else:
-            self._line = 1 if self._line == 0 and byte == 13 else 2
-
-    def write(self, data):
-        """Send; when the host does not take it, drop it whole (its number will be missing) rather than wait."""
-        if self._free.poll(0):
-            sys.stdout.buffer.write(data)
 
     def paint(self, first, colours):
         """Give the pixels from `first` on the `colours`: red, green, blue of each. Nothing is seen before `show`."""
@@ -140,13 +128,20 @@ class Board:
         if self.early:
             starts.keep_boots(self.boot_count, 0)
 
+    @micropython.native
     def feed(self):
         """Tell the watchdog that the loop runs, and let the lamp blink."""
         self._watchdog.feed()
-        if not self._alive and self._us > starts.LIVED_US:
+        ticks = time.ticks_us()
+        if ticks < self._ticks:
+            self._turns += 1
+        self._ticks = ticks
+        if not self._alive and (self._turns or ticks - self._began > starts.LIVED_US):
             self._alive = True
             starts.lived()
-        self._lamp.step(time.ticks_ms())
+        if ticks - self._blinked & 0x3FFFFFFF > _BLINK_US:
+            self._blinked = ticks
+            self._lamp.step(time.ticks_ms())
 
     def light(self, state):
         """Show "wait", "run" or "fault" on the lamp."""

@@ -1,13 +1,14 @@
 """The events that matter, kept until the host says it has them. Portable: it touches no chip.
 
 Events are numbered from 1 since boot. The ring holds the newest; a full one drops its oldest, which shows on the host.
+`now` is in hundredths of a second since boot, the time of an event in microseconds.
 """
 
 import wire
 
 KEPT = 32
 WINDOW = 8  # so many are sent before the first of them is acknowledged: 8 short frames, well under a block's time
-AGAIN_US = 250_000
+AGAIN_TIME = 25
 
 
 class Events:
@@ -28,16 +29,22 @@ class Events:
     def begin(self, now):
         """A host has come: whatever is kept goes out from its oldest on."""
         self._sent = 0
-        self._again = now + AGAIN_US
+        self._again = now + AGAIN_TIME
 
     def acked(self, number):
         """The host has all up to `number`; one that was never sent is nonsense and changes nothing."""
         if self.confirmed < number <= self.newest:
             self.confirmed = number
 
-    def send(self, now, send):
-        """Give `send` the bodies that are due: new ones at once, and all again that were not acknowledged in time."""
+    def send(self, now, send, newest_kind):
+        """Give `send` the bodies that are due: new ones at once, and all again that were not acknowledged in time.
+
+        The host knows kinds up to `newest_kind`. A newer one it is not told, and what came after waits till that is
+        the oldest, and forgotten.
+        """
         last = self.newest
+        while self.confirmed < last and self._ring[(max(self.confirmed, last - KEPT) + 1) % KEPT][1] > newest_kind:
+            self.confirmed = max(self.confirmed, last - KEPT) + 1
         if self.confirmed == last:
             return
         oldest = max(self.confirmed, last - KEPT) + 1
@@ -45,10 +52,12 @@ class Events:
             self._sent = 0
         if self._sent < oldest:
             self._sent = oldest - 1
-            self._again = now + AGAIN_US
+            self._again = now + AGAIN_TIME
         end = min(last, oldest - 1 + WINDOW)
         while self._sent < end:
-            self._sent += 1
-            number = self._sent
+            number = self._sent + 1
             us, kind, part, value = self._ring[number % KEPT]
+            if kind > newest_kind:
+                break
+            self._sent = number
             send(wire.event_body(number, number - oldest, oldest - 1 - self.confirmed, us, kind, part, value))

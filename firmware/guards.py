@@ -1,16 +1,17 @@
 """What the board notices about itself: a piezo at a rail or dead still, a chip that fell silent. Portable.
 
-It only tells; whether samples can be believed is decided on the host, from the samples themselves.
+It only tells; whether samples can be believed is decided on the host, from the samples themselves. All times are
+hundredths of a second since boot: small integers, which need no memory, for 124 days.
 """
 
 import wire
 
 EVERY = 16  # of the blocks one is looked at: eight a second
 RAIL = 4  # counts from either end
-RAIL_US = 500_000  # a stroke is at the rail for milliseconds
-STUCK_US = 4_000_000
-GOOD_US = 1_000_000
-GONE_US = 1_000_000
+RAIL_TIME = 50  # a stroke is at the rail for milliseconds
+STUCK_TIME = 400
+GOOD_TIME = 100
+GONE_TIME = 100
 
 
 class Piezos:
@@ -48,7 +49,8 @@ class Piezos:
         # a pad that lives is known by its first two or three samples, so this costs next to nothing
         at = 2 * pad
         first = block[at] | block[at + 1] << 8
-        still = self._held[pad] in (first, -1)
+        held = self._held[pad]
+        still = held == first or held < 0
         rail = first <= RAIL or first >= 4095 - RAIL
         self._held[pad] = first
         while at < self._size and (still or rail):
@@ -66,13 +68,13 @@ class Piezos:
         if self.wrong & bit:
             if still or rail:
                 self._fine[pad] = now
-            elif now - self._fine[pad] >= GOOD_US:
+            elif now - self._fine[pad] >= GOOD_TIME:
                 self.wrong ^= bit
-                self._tell(wire.PIEZO_GOOD, pad + 1, (self._fine[pad] - self._since[pad]) // 1000)
-        elif now - self._inside[pad] >= RAIL_US:
+                self._tell(wire.PIEZO_GOOD, pad + 1, 10 * (self._fine[pad] - self._since[pad]))
+        elif now - self._inside[pad] >= RAIL_TIME:
             self._fail(wire.PIEZO_RAIL, pad, first, self._inside[pad], now)
-        elif now - self._still[pad] >= STUCK_US:
-            self._fail(wire.PIEZO_STUCK, pad, (now - self._still[pad]) // 1000, self._still[pad], now)
+        elif now - self._still[pad] >= STUCK_TIME:
+            self._fail(wire.PIEZO_STUCK, pad, 10 * (now - self._still[pad]), self._still[pad], now)
         if not (still or rail):
             self.good |= bit
 
@@ -87,7 +89,7 @@ class Silence:
     """Watches `count` sensors answer: one that has not for a second is told of, and its coming back."""
 
     def __init__(self, count, tell):
-        self._tell = tell  # called with whether it is back, which (from 0) and for how long it was silent (us)
+        self._tell = tell  # called with whether it is back, which (from 0) and for how long it was silent
         self._missed = [0] * count  # since when
         self.gone = 0
         self.good = 0
@@ -114,6 +116,6 @@ class Silence:
         if not self.doubt & bit:
             self.doubt |= bit
             self._missed[i] = now
-        if not self.gone & bit and now - self._missed[i] >= GONE_US:
+        if not self.gone & bit and now - self._missed[i] >= GONE_TIME:
             self.gone |= bit
             self._tell(False, i, now - self._missed[i])

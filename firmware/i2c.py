@@ -1,12 +1,15 @@
-"""The chips on I2C: one MPR121, and 24 QMC5883L behind three TCA9548A. MicroPython >= 1.23."""
+"""The chips on I2C: one MPR121, and 24 QMC5883L or QMC5883P behind three TCA9548A. MicroPython >= 1.23."""
 
 import time
 
 import machine
+import micropython
 import wire
-from wiring import I2C_HZ, MPR121, MUXES, QMC5883L, SCL, SDA
+from wiring import I2C_HZ, MPR121, MUXES, QMC5883L, QMC5883P, SCL, SDA
 
 RETRY_US = 1_000_000  # a sensor that does not answer is asked again once a second
+_ALL = (1 << len(MUXES)) - 1
+_ABSENT, _RESET, _READY = 0, 1, 2  # a chip's state; after a reset it is left alone until its next turn, 20 ms or more
 _BUS = SDA >> 1 & 1  # which of the two controllers has these pins: 0 and 1, 4 and 5... or 2 and 3, 6 and 7...
 
 
@@ -16,25 +19,29 @@ class Bus:
     def __init__(self, news):
         self.errors = 0
         self._news = news
+        self.recovered = lambda: None  # called when it has been opened anew
         self._row = 0
         self._open()
 
     def _open(self):
-        self._i2c = machine.I2C(_BUS, sda=machine.Pin(SDA), scl=machine.Pin(SCL), freq=I2C_HZ, timeout=2000)
+        i2c = machine.I2C(_BUS, sda=machine.Pin(SDA), scl=machine.Pin(SCL), freq=I2C_HZ, timeout=2000)
+        self._put, self._get = i2c.writeto, i2c.readfrom_mem_into
 
+    @micropython.native
     def put(self, address, data):
         """Write `data`; False when the chip does not answer."""
         try:
-            self._i2c.writeto(address, data)
+            self._put(address, data)
         except OSError:
             return self._failed()
         self._row = 0
         return True
 
+    @micropython.native
     def get(self, address, register, buf):
         """Read from `register` on into `buf`; False when the chip does not answer."""
         try:
-            self._i2c.readfrom_mem_into(address, register, buf)
+            self._get(address, register, buf)
         except OSError:
             return self._failed()
         self._row = 0
@@ -46,6 +53,14 @@ class Bus:
         if self._row % 8 == 0:
             self.recover()
         return False
+
+    def asks(self, address, register, buf):
+        """Read as `get` does, where it is no error that nobody answers."""
+        try:
+            self._get(address, register, buf)
+        except OSError:
+            return False
+        return True
 
     def recover(self):
         """Clock until the chip in the middle of a byte lets go, say stop, and open the bus anew."""
@@ -68,13 +83,19 @@ class Bus:
         time.sleep_us(5)
         sda(1)
         self._open()
+        self.recovered()
+
+
+def _waits(again, ticks):
+    """Return whether the moment `again`, at most `RETRY_US` away, is still to come. One long gone may look far away."""
+    return 0 < time.ticks_diff(again, ticks) <= RETRY_US
 
 
 class Strips:
     """MPR121: 12 electrodes, filtered data. The chip's own baseline stays off: it swallows a hand that rests."""
 
+    _SOFT_RESET = b"\x80\x63"
     _SET_UP = (
-        b"\x80\x63",  # reset
         b"\x5e\x00",  # stop
         b"\x5c\x10",  # 6 samples, 16 uA
         b"\x5d\x21",  # 0.5 us, 4 samples, every 2 ms: a value each 8 ms
@@ -87,59 +108,132 @@ class Strips:
 
     def __init__(self, bus):
         self._bus = bus
-        self._ready = False
-        self._again = 0
+        self._state = _ABSENT
+        self._again = time.ticks_us()
 
-    def read(self, buf, now):
-        """Read all electrodes, 12 x u16; False on a bus error."""
-        if not self._ready:
-            if now < self._again:
-                return False
-            self._again = now + RETRY_US
-            self._ready = all(self._bus.put(MPR121, pair) for pair in self._SET_UP)
+    @micropython.native
+    def read(self, buf):
+        """Fill `buf` with the counts of all electrodes, 12 x u16; False on a bus error."""
+        if self._state != _READY:
+            self._begin(time.ticks_us())
             return False  # the first values come in some milliseconds
-        self._ready = self._bus.get(MPR121, 0x04, buf) and any(buf)  # all zero: the chip has started anew
-        return self._ready
+        if self._bus.get(MPR121, 0x04, buf):
+            for i in range(24):
+                if buf[i]:
+                    return True
+        self._state = _ABSENT  # no answer, or all zero: the chip has started anew
+        return False
+
+    def _begin(self, ticks):
+        put = self._bus.put
+        if self._state == _RESET:
+            self._state = _READY if all(put(MPR121, pair) for pair in self._SET_UP) else _ABSENT
+        elif not _waits(self._again, ticks):
+            self._again = time.ticks_add(ticks, RETRY_US)
+            if put(MPR121, self._SOFT_RESET):
+                self._state = _RESET
+
+
+@micropython.viper
+def _moved(answer, buf, at: int) -> bool:
+    """Copy six bytes of `answer` to buf[at:]; return whether any is not zero."""
+    source = ptr8(answer)
+    to = ptr8(buf)
+    some = 0
+    for k in range(6):
+        byte = source[k]
+        some |= byte
+        to[at + k] = byte
+    return some != 0
 
 
 class Magnets:
-    """24 QMC5883L, all with one address: a multiplexer's channel is chosen for each."""
+    """24 magnetometers of one kind, all with one address: a multiplexer's channel is chosen for each."""
 
-    _SET_UP = (
-        b"\x0a\x80",  # reset
-        b"\x0b\x01",  # set/reset period, as its maker says
-        b"\x09\x19",  # 512 samples, +-8 gauss, 100 Hz, continuous
-    )
+    # kind: address, first register of a read, how many, which of them is the status; register and value of the chip's
+    # identity; reset; set-up
+    _KINDS = {
+        wire.QMC5883L: (QMC5883L, 0x00, 7, 6, 0x0D, 0xFF, b"\x0a\x80", (
+            b"\x0b\x01",  # set/reset period, as its maker says
+            b"\x09\x19",  # 512 samples, +-8 gauss, 100 Hz, continuous
+        )),
+        wire.QMC5883P: (QMC5883P, 0x01, 9, 8, 0x00, 0x80, b"\x0b\x80", (
+            b"\x29\x06",  # signs of the axes, as its maker says
+            b"\x0b\x08",  # +-8 gauss, set and reset
+            b"\x0a\xcd",  # 8 x 8 samples, 200 Hz, normal
+        )),
+    }  # fmt: skip
 
     def __init__(self, bus):
         self._bus = bus
+        bus.recovered = self._forget
         self._mux = 0
-        self._ready = [False] * wire.MAGNETS
-        self._again = [0] * wire.MAGNETS
-        self._status = bytearray(1)
-        self._channel = bytearray(1)
+        self._open = _ALL  # a bit for each multiplexer that may have a channel open: a reset of the board closes none
+        self._channels = [bytes((1 << i,)) for i in range(8)]
+        self._state = bytearray(wire.MAGNETS)
+        self._again = [time.ticks_us()] * wire.MAGNETS
+        self._answer = b""
+        self.kind = 0
+        i = 0
+        while i < wire.MAGNETS and not (self._choose(i) and self._found()):
+            i += 1
 
+    def _found(self):
+        """Ask both kinds on the channel that is open; return whether one is there. The first is the kind of all."""
+        answer = bytearray(1)
+        for kind, (address, first, count, status, register, identity, reset, set_up) in self._KINDS.items():
+            if self._bus.asks(address, register, answer) and answer[0] == identity:
+                self.kind = kind
+                self._address, self._first, self._status, self._answer = address, first, status, bytearray(count)
+                self._soft_reset, self._set_up = reset, set_up
+                return True
+        return False
+
+    @micropython.native
     def _choose(self, i):
-        mux = MUXES[i >> 3]
+        at = i >> 3
+        mux = MUXES[at]
         if mux != self._mux:
-            if self._mux and not self._bus.put(self._mux, b"\0"):  # two open channels would answer together
-                return False
+            self._close()
             self._mux = mux
-        self._channel[0] = 1 << (i & 7)
-        return self._bus.put(mux, self._channel)
+            self._open |= 1 << at
+        return self._bus.put(mux, self._channels[i & 7])
 
-    def read(self, i, buf, at, now):
+    def _close(self):
+        # two open channels would answer together. A multiplexer that does not answer is asked twice at each change, and
+        # keeps nobody from the others
+        bus = self._bus  # not its method alone: that would be a new object
+        for at in range(len(MUXES)):
+            if self._open >> at & 1 and (bus.put(MUXES[at], b"\0") or bus.put(MUXES[at], b"\0")):
+                self._open ^= 1 << at
+
+    def _forget(self):
+        self._mux = 0  # what was not heard while the bus was stuck is said again
+        self._open = _ALL
+
+    @micropython.native
+    def read(self, i, buf, at):
         """Read magnetometer `i` into buf[at:at+6]; False when it is silent, None when it is saturated."""
-        if not self._ready[i]:
-            if now < self._again[i]:
-                return False
-            self._again[i] = now + RETRY_US
-            self._ready[i] = self._choose(i) and all(self._bus.put(QMC5883L, pair) for pair in self._SET_UP)
+        if self._state[i] != _READY:
+            self._begin(i, time.ticks_us())
             return False
-        status = self._status
-        if not (self._choose(i) and self._bus.get(QMC5883L, 0x06, status) and status[0] & 1):
-            self._ready[i] = False  # no answer, or it does not measure: set it up again
-            return False
-        if not self._bus.get(QMC5883L, 0x00, memoryview(buf)[at : at + 6]):
-            return False
-        return None if status[0] & 2 else True
+        bus = self._bus
+        answer = self._answer
+        if MUXES[i >> 3] != self._mux:
+            there = self._choose(i)
+        else:
+            there = bus.put(self._mux, self._channels[i & 7])
+        if there and bus.get(self._address, self._first, answer) and _moved(answer, buf, at):
+            return None if answer[self._status] & 2 else True
+        self._state[i] = _ABSENT  # no answer, or all zero: it has started anew and does not measure
+        return False
+
+    def _begin(self, i, ticks):
+        put = self._bus.put
+        if self._state[i] == _RESET:
+            done = self._choose(i) and all(put(self._address, pair) for pair in self._set_up)
+            self._state[i] = _READY if done else _ABSENT
+        elif not _waits(self._again[i], ticks):
+            self._again[i] = time.ticks_add(ticks, RETRY_US)
+            if self._choose(i) and (self.kind or self._found()) and put(self._address, self._soft_reset):
+                self._state[i] = _RESET

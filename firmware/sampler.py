@@ -2,22 +2,29 @@
 
 The same file runs on the board, and in the simulator against a simulated board. All that differs is behind `board`;
 `firmware/README.md` says what is asked of it.
+
+A pass that has nothing special to do makes no object, and no number in it is beyond MicroPython's small integers (31
+bits): frames are made once and filled again and again, and time is kept as hundredths of a second since boot, `now`,
+and the microseconds beyond them.
 """
 
 import wire
 from events import Events
 from guards import Piezos, Silence
 
-FIRMWARE = (0, 2, 0)
+FIRMWARE = (0, 3, 0)
 FEATURES = wire.HAS_PIEZO | wire.HAS_TOUCH | wire.HAS_FIELD | wire.HAS_STRIP
-SILENCE_US = 3_000_000  # a host that says nothing for so long is gone
+SILENCE_TIME = 300  # a host that says nothing for so long (hundredths of a second) is gone
 HEALTH_US = 1_000_000
-TEST_US = 1_300_000  # a sensor that did not answer is asked again after a second: both chances
+TEST_TIME = 130  # a sensor that did not answer is asked again after a second: both chances
 LATE_US = 100_000
-LATE_EACH_US = 10_000_000  # and told of no oftener
-LOST_EACH_US = 1_000_000
+LATE_EACH_TIME = 1000  # and told of no oftener
+LOST_EACH_TIME = 100
+RATE_TIME = 200  # so long scans are counted: with fewer than nine tenths of those due the board is slow
+SLOW_EACH_TIME = 1000
 EARLY_STARTS = 3  # so many starts from power in a row without a calm run, and the supply is doubted
-CALM_US, SURELY_CALM_US = 10_000_000, 600_000_000  # with nobody listening, and in any case
+CALM_TIME = 1000  # since boot, with nobody listening
+TICKS = 0x3FFFFFFF
 
 
 class Sampler:
@@ -33,44 +40,54 @@ class Sampler:
         self._order = -1
         self._result = wire.OBEYED
         self._dirty = True  # pixels keep their last frame while the board starts anew
-        self._heard_us = 0
+        us = board.now_us()
+        self._ticks = us & TICKS
+        now = self._now = us // 10_000
+        self._more_us = us % 10_000
+        self._heard_at = now
         self._fell_silent = False
         self._worst_us = 0
-        now = self._now = self._last_us = board.now_us()
         self._late_us = 0
         self._late_again = now
         self._lost = board.overflows
         self._lost_again = now
         self._calm = False
         self._lit = ""
-        self._block = bytearray(2 * wire.PADS * board.BLOCK)
-        self._body = wire.piezo_body(board.BLOCK)
-        self._touch = bytearray(2 * wire.ELECTRODES)
+        self._piezo = wire.piezo_body(board.BLOCK)
+        self._block = memoryview(self._piezo)[3 + wire.PIEZO_HEAD : -2]
+        self._block_us = board.BLOCK * 1_000_000 // board.SAMPLE_HZ
+        self._touch = wire.touch_body(0, bytearray(2 * wire.ELECTRODES))
+        self._counts = memoryview(self._touch)[11:-2]
         self._touch_us = 1_000_000 // board.TOUCH_HZ
-        self._next_touch = 0
-        self._field = bytearray(6 * wire.MAGNETS)
+        self._touch_in = 0  # us until the next scan
+        self._field = wire.field_body(0, 0, bytearray(6 * wire.MAGNETS))
         self._magnet_us = 1_000_000 // (board.MAGNET_HZ * wire.MAGNETS)
+        self._magnet_in = 0
         self._magnet = 0
         self._ok = 0
-        self._next_magnet = 0
-        self._next_health = 0
+        self._health = wire.health_body(uptime_ms=0, overflows=0, i2c_errors=0, bad_frames=0, worst_us=0, us=0)
+        self._health_in = 0
+        self._counted_at = now
+        self._touches = self._fields = 0
+        self._slow_again = now
+        self._chips = board.magnets
         self._piezos = Piezos(board.BLOCK, self.add_event)
         self._strips = Silence(1, self._touch_told)
         self._magnets = Silence(wire.MAGNETS, self._magnet_told)
         self._bus_stuck = False
         self.add_event(wire.STARTED, board.boot_reason, board.early)
-        if board.boot_reason == 1 and board.early >= EARLY_STARTS:
+        if board.boot_reason == wire.POWER and board.early >= EARLY_STARTS:
             self.add_event(wire.BROWN_OUT, 0, board.early)
         self._testing = True
         self._test(now)
         self._light()
+        self._give = self._send  # the method, bound once: each time it would be a new object
 
     def step(self):
         """Do one pass: what the host said, then what is finished or due. Nothing is sent before its HELLO."""
         board = self.board
-        now = self._now = board.now_us()
-        took = now - self._last_us
-        self._last_us = now
+        took = self._pass_time()
+        now = self._now
         self._worst_us = max(self._worst_us, took)
         if took > LATE_US or self._late_us:
             self._late(took, now)
@@ -78,89 +95,117 @@ class Sampler:
         if data:
             for kind, _, payload in self.decoder.feed(data):
                 self._hear(kind, payload, now)
-        if self.running and now - self._heard_us > SILENCE_US:
+            board.flush()  # a PONG is worth more the sooner it goes
+        running = self.running
+        if running and now - self._heard_at > SILENCE_TIME:
             self._fell_silent = True
-            self.add_event(wire.HOST_SILENT, 0, (now - self._heard_us) // 1000)
+            self.add_event(wire.HOST_SILENT, 0, 10 * (now - self._heard_at))
             self.decoder.restart()
             self._stop()
-        running = self.running
+            running = False
+        looking = running or self._testing
         block = self._block
-        index = board.piezo(block)
-        while index >= 0:
+        number = board.piezo(block)
+        while number >= 0:
             if running:
                 # sample i is taken at i / SAMPLE_HZ: sampling and clock start and run together
-                wire.piezo_fill(self._body, index, board.overflows, index * 1_000_000 // board.SAMPLE_HZ, block)
-                self._send(self._body)
-            if running or self._testing:
+                wire.piezo_number(self._piezo, number, board.BLOCK, self._block_us, board.overflows)
+                self._send(self._piezo)
+            if looking:
                 self._piezos.feed(block, now)
-            index = board.piezo(block)
-        if running or self._testing:
-            if now >= self._next_touch:
+            number = board.piezo(block)
+        if looking:
+            self._touch_in -= took
+            if self._touch_in <= 0:
                 self._scan_touch(now)
-            if now >= self._next_magnet:
+            self._magnet_in -= took
+            if self._magnet_in <= -self._magnet_us:
                 self._scan_magnets(now)
             if self._testing or board.news or board.overflows != self._lost:
                 self._watch(now)
         if running:
-            if now >= self._next_health:
-                self._next_health = now + HEALTH_US
+            self._health_in -= took
+            if self._health_in <= 0:
+                self._health_in = HEALTH_US
                 self._send_health(now)
-            if self._minor >= wire.ORDERS:
-                self.events.send(now, self._send)
-        if self._dirty and board.show():
-            self._dirty = False
-        if not self._calm and now > (SURELY_CALM_US if running else CALM_US):
+            if self.events.confirmed != self.events.newest and self._minor >= wire.ORDERS:
+                self.events.send(now, self._give, wire.newest_kind(self._minor))
+        elif not self._calm and now > CALM_TIME:  # never while a host listens: writing would stop the samples
             self._calm = True
             board.calm()
+        if self._dirty and board.show():
+            self._dirty = False
+        board.flush()
         board.feed()
 
+    def _pass_time(self):
+        """Let the clock go on to now; return the microseconds since it was asked last."""
+        ticks = self.board.ticks()
+        took = ticks - self._ticks & TICKS
+        self._ticks = ticks
+        more = self._more_us + took
+        if more >= 10_000:
+            self._now += more // 10_000
+            more %= 10_000
+        self._more_us = more
+        return took
+
+    def _now_us(self):
+        """Return the microseconds since boot when the pass began; after 18 minutes no small integer."""
+        return self._now * 10_000 + self._more_us
+
     def _send(self, body):
-        self.board.write(wire.seal(body, self.frame_number))
+        self.board.send(body, self.frame_number)
         self.frame_number = self.frame_number + 1 & 0xFFFF
 
     def add_event(self, kind, part=0, value=0):
-        """Keep an event of this moment for the host."""
-        self.events.add(self._now, kind, part, value)
+        """Keep an event of this pass for the host, and let the lamp show what it changes."""
+        self.events.add(self._now_us(), kind, part, value)
         self._light()  # whatever it shows comes with an event
 
     def _hear(self, kind, payload, now):
         board = self.board
-        silent_us = now - self._heard_us
-        self._heard_us = now
+        silent = now - self._heard_at
+        self._heard_at = now
         if kind == wire.HELLO:
             major, self._minor = wire.hello(payload)
             self._order = -1  # after each HELLO the first order may bear any number
-            self._send(
-                wire.welcome_body(
-                    firmware=FIRMWARE,
-                    board=board.id,
-                    boots=board.boot_count,
-                    reason=board.boot_reason,
-                    features=FEATURES,
-                    pads=board.PADS,
-                    sample_hz=board.SAMPLE_HZ,
-                    block_samples=board.BLOCK,
-                )
-            )
+            self._welcome()
             if major != wire.PROTOCOL[0]:
                 self._stop()
                 return
             if self._fell_silent:
                 self._fell_silent = False
-                self.add_event(wire.HOST_BACK, 0, silent_us // 1000)
+                self.add_event(wire.HOST_BACK, 0, 10 * silent)
             self.events.begin(now)
             if not self.running:
                 self._start(now)
         elif not self.running:
             return  # after a BYE only a HELLO counts, and that may lie in the same read
         elif kind == wire.PING:
-            self._send(wire.pong_body(wire.ping(payload)[0], board.now_us()))
+            us = self._now_us() + (board.ticks() - self._ticks & TICKS)
+            self._send(wire.pong_body(wire.ping(payload)[0], us))
         elif kind == wire.BYE:
             self._stop()
         elif kind == wire.ACK:
             self.events.acked(wire.ack(payload)[0])
         else:
             self._ordered(kind, payload, now)
+
+    def _welcome(self):
+        board = self.board
+        self._send(
+            wire.welcome_body(
+                firmware=FIRMWARE,
+                board=board.id,
+                boots=board.boot_count,
+                reason=board.boot_reason,
+                features=FEATURES | self._chips,
+                pads=board.PADS,
+                sample_hz=board.SAMPLE_HZ,
+                block_samples=board.BLOCK,
+            )
+        )
 
     def _ordered(self, kind, payload, now):
         # an order is done once; one that comes again was done, and only its DONE was lost
@@ -187,7 +232,8 @@ class Sampler:
         self.running = True
         self._lost = self.board.overflows
         self._magnet = self._ok = 0
-        self._next_touch = self._next_magnet = self._next_health = now
+        self._touch_in = self._magnet_in = self._health_in = 0
+        self._counted_at, self._touches, self._fields = now, 0, 0
         if not self._testing:
             self._piezos.begin(now)
             self._strips.begin(now)
@@ -202,45 +248,84 @@ class Sampler:
 
     def _scan_touch(self, now):
         # never twice in a pass; a pass that came late does not make up for lost scans
-        self._next_touch = max(self._next_touch + self._touch_us, now - self._touch_us)
-        answered = self.board.touch(self._touch)
+        self._touch_in = max(self._touch_in + self._touch_us, -self._touch_us)
+        self._touches += 1
+        answered = self.board.touch(self._counts)
         if not answered or self._strips.doubt:
             self._strips.asked(0, answered, now)
         if answered and self.running:
-            self._send(wire.touch_body(now, self._touch))
+            wire.put(self._touch, 3, now, 10_000, self._more_us)
+            self._send(self._touch)
 
     def _scan_magnets(self, now):
-        # a few at a time, as they fall due: all 24 at once would keep the piezos waiting
+        # two or a few at a time, as they fall due: all 24 at once would keep the piezos waiting, one costs a pass
         field = self._field
-        due = min((now - self._next_magnet) // self._magnet_us + 1, wire.MAGNETS)
-        self._next_magnet = max(self._next_magnet + due * self._magnet_us, now)
-        for _ in range(due):
-            i = self._magnet
-            answered = self.board.magnet(i, field, 6 * i)
-            if answered is False or self._magnets.doubt >> i & 1:
-                self._magnets.asked(i, answered is not False, now)
+        board = self.board
+        silence = self._magnets
+        due = min(-self._magnet_in // self._magnet_us + 1, wire.MAGNETS)
+        self._magnet_in = max(self._magnet_in + due * self._magnet_us, 0)
+        doubt = silence.doubt
+        i = self._magnet
+        at = 15 + 6 * i
+        while due:
+            due -= 1
+            answered = board.magnet(i, field, at)
             if answered:
                 self._ok |= 1 << i
+                if doubt:
+                    silence.asked(i, True, now)
             else:
-                field[6 * i : 6 * i + 6] = b"\0\0\0\0\0\0"
+                if answered is False or doubt >> i & 1:
+                    silence.asked(i, answered is not False, now)
+                for byte in range(at, at + 6):
+                    field[byte] = 0
             i += 1
+            at += 6
             if i == wire.MAGNETS:
+                self._fields += 1
                 if self.running:
-                    self._send(wire.field_body(now, self._ok, field))
+                    self._send_field(now)
                 i = self._ok = 0
-            self._magnet = i
+                at = 15
+        self._magnet = i
+
+    def _send_field(self, now):
+        chips = self.board.magnets
+        if chips != self._chips:
+            self._chips = chips
+            if self._minor >= wire.CHIPS:
+                self._welcome()
+        if chips == wire.QMC5883P and self._minor < wire.CHIPS:
+            return  # the host would take its counts for those of a QMC5883L
+        wire.put(self._field, 3, now, 10_000, self._more_us)
+        ok = self._ok
+        self._field[11] = ok & 0xFF
+        self._field[12] = ok >> 8 & 0xFF
+        self._field[13] = ok >> 16
+        self._send(self._field)
 
     def _send_health(self, now):
         board = self.board
-        body = wire.health_body(
-            uptime_ms=now // 1000,
-            overflows=board.overflows,
-            i2c_errors=board.i2c_errors,
-            bad_frames=self.decoder.bad,
-            worst_us=self._worst_us,
-            us=now,
-        )
+        body = self._health
+        wire.put(body, 3, now, 10, self._more_us // 1000)  # each writes eight bytes, of which the next keeps four
+        wire.put(body, 7, board.overflows, 1, 0)
+        wire.put(body, 11, board.i2c_errors, 1, 0)
+        wire.put(body, 15, self.decoder.bad, 1, 0)
+        wire.put(body, 19, self._worst_us, 1, 0)
+        wire.put(body, 23, now, 10_000, self._more_us)
         self._send(body)
+        if now - self._counted_at >= RATE_TIME:
+            self._count(now)
+
+    def _count(self, now):
+        # scans that came, in hundredths of those that were due: a board that cannot keep its rates says so
+        board = self.board
+        took = now - self._counted_at
+        came = min(10_000 * self._touches // (took * board.TOUCH_HZ), 10_000 * self._fields // (took * board.MAGNET_HZ))
+        self._counted_at, self._touches, self._fields = now, 0, 0
+        if came < 90 and now >= self._slow_again:
+            self._slow_again = now + SLOW_EACH_TIME
+            self.add_event(wire.SLOW, 0, came)
 
     def _late(self, took, now):
         if took > LATE_US:
@@ -248,14 +333,14 @@ class Sampler:
         if now >= self._late_again:
             self.add_event(wire.LATE, 0, self._late_us)
             self._late_us = 0
-            self._late_again = now + LATE_EACH_US
+            self._late_again = now + LATE_EACH_TIME
 
     def _watch(self, now):
         board = self.board
         if board.overflows != self._lost and now >= self._lost_again:
             self.add_event(wire.LOST, 0, board.overflows - self._lost)
             self._lost = board.overflows
-            self._lost_again = now + LOST_EACH_US
+            self._lost_again = now + LOST_EACH_TIME
         while board.news:
             kind, value = board.news.pop(0)
             stuck = kind == wire.BUS_STUCK
@@ -268,16 +353,16 @@ class Sampler:
 
     def _test(self, now):
         self._testing = True
-        self._tested_at = now + TEST_US
+        self._tested_at = now + TEST_TIME
         self._piezos.begin(now)
         self._strips.begin(now)
         self._magnets.begin(now)
 
-    def _touch_told(self, back, _, us):
-        self.add_event(wire.TOUCH_BACK if back else wire.TOUCH_SILENT, 0, us // 1000)
+    def _touch_told(self, back, _, time):
+        self.add_event(wire.TOUCH_BACK if back else wire.TOUCH_SILENT, 0, 10 * time)
 
-    def _magnet_told(self, back, i, us):
-        self.add_event(wire.MAGNET_BACK if back else wire.MAGNET_SILENT, i + 1, us // 1000)
+    def _magnet_told(self, back, i, time):
+        self.add_event(wire.MAGNET_BACK if back else wire.MAGNET_SILENT, i + 1, 10 * time)
 
     def _light(self):
         # the lamp is seen by all, and a magnetometer's fault could tell of a bead: it is not shown

@@ -22,6 +22,7 @@ class BoardMap(msgspec.Struct, frozen=True):
     mpr121_address: int
     tca9548a_addresses: tuple[int, ...]
     qmc5883l_address: int
+    qmc5883p_address: int
     touch_hz: int
     magnet_hz: int
     strip_pin: int
@@ -83,6 +84,7 @@ class Magnetometers(msgspec.Struct, frozen=True):
     offsets_mm: tuple[tuple[float, float], ...]
     depth_mm: float
     counts_per_ut: float
+    qmc5883p_counts_per_ut: float
     range_ut: float
 
 

@@ -24,15 +24,16 @@ SLOW_RTT_S = 0.05
 BUS_ERRORS = 0.01
 """Share of the bus reads that may fail."""
 
-EVENTS = ("start", "self test", "events")
+EVENTS = ("start", "self test", "pace", "events")
 MOST_EVENTS = 8
 """So many different events are told; the newest."""
 STARTS = {
     "power": "from power",
-    "reset": "by a reset",
-    "watchdog": "by its watchdog or a reset, as after a crash or a flash; 'moccasin-mat flash --check' shows a crash",
+    "reset": "by its RUN button",
+    "watchdog": "by its watchdog: its program hung",
+    "restart": "by its own program, as after a crash or a flash; 'moccasin-mat flash --check' shows a crash",
 }
-_OWN = {"started", "brown-out", "tested"}
+_OWN = {"started", "brown-out", "tested", "slow"}
 """Those have lines of their own."""
 
 
@@ -45,7 +46,7 @@ def shipped_firmware() -> str:
 
 def lines(connection: BoardConnection | None, ears: Ears) -> Iterator[Line]:
     """Yield the lines of the link; `connection` is None for a table without a board."""
-    names = ("handshake", "firmware", *EVENTS, "samples", "losses", "clock", "bus")
+    names = ("handshake", "firmware", "chips", *EVENTS, "samples", "losses", "clock", "bus")
     if connection is None:
         yield Line(LINK, "port", "not here", 'the settings want no board: [board] port = "none"')
         yield from (Line(LINK, name, "not here", "no board") for name in names)
@@ -63,6 +64,7 @@ def lines(connection: BoardConnection | None, ears: Ears) -> Iterator[Line]:
         return
     yield Line(LINK, "handshake", "pass", f"protocol {wire.PROTOCOL[0]}, board {ears.up.board_id}")
     yield _firmware(ears.up.firmware)
+    yield _chips(connection)
     yield from board_events(ears, orders=connection.session.takes_orders)
     yield _samples(ears)
     yield _losses(connection, ears)
@@ -75,6 +77,17 @@ def _firmware(version: str) -> Line:
     if version != ours:
         return Line(LINK, "firmware", "fail", f"the board has version {version}, this program brings {ours}", FLASH)
     return Line(LINK, "firmware", "pass", f"version {version}, the one this program brings")
+
+
+def _chips(connection: BoardConnection) -> Line:
+    board = connection.session.board
+    features = board.features if board is not None else 0
+    kinds = [name for name, bit in (("QMC5883L", wire.QMC5883L), ("QMC5883P", wire.QMC5883P)) if features & bit]
+    if not kinds:
+        return Line(
+            LINK, "chips", "not here", "no magnetometer has answered yet, or the firmware does not tell their kind"
+        )
+    return Line(LINK, "chips", "pass", f"magnetometers {kinds[0]}")
 
 
 def _samples(ears: Ears) -> Line:
@@ -141,6 +154,7 @@ def board_events(ears: Ears, *, orders: bool) -> Iterator[Line]:
     """Yield the lines of a board that `ears` listened to. `orders`: it was asked for a self test."""
     yield _start(ears)
     yield _test(ears) if orders else Line(LINK, "self test", "not here", "the board's firmware has none")
+    yield _pace(ears) if orders else Line(LINK, "pace", "not here", "the board's firmware does not tell")
     yield _events(ears)
 
 
@@ -170,6 +184,15 @@ def _test(ears: Ears) -> Line:
     if any(line.outcome == "fail" for line in ears.lines()):
         return Line(LINK, "self test", "pass", "done; what it found has a line of its own")
     return Line(LINK, "self test", "fail", found.rstrip("."), "look once more; a plug may be loose")
+
+
+def _pace(ears: Ears) -> Line:
+    assert ears.up is not None
+    slow = [event for event in ears.events if event.kind == "slow" and event.t >= ears.up.t]
+    if not slow:
+        return Line(LINK, "pace", "pass", "the board keeps up with its sensors")
+    todo = "mend the sensors whose lines fail, for each that does not answer costs it time; else 'moccasin-mat flash'"
+    return Line(LINK, "pace", "fail", slow[-1].line.rstrip("."), todo)
 
 
 def _events(ears: Ears) -> Line:

@@ -12,7 +12,7 @@ try:
         """Return the CRC-16/CCITT-FALSE (start 0xFFFF, polynomial 0x1021) of the first `n` bytes."""
         return crc_hqx(memoryview(data)[:n], 0xFFFF)
 
-except ImportError:  # MicroPython has no crc_hqx; the board puts machine code in this one's place
+except ImportError:  # MicroPython has no crc_hqx
 
     def crc16(data: bytes | bytearray, n: int) -> int:
         """Return the CRC-16/CCITT-FALSE (start 0xFFFF, polynomial 0x1021) of the first `n` bytes."""

@@ -135,8 +135,8 @@ class BoardEvent:
         return WORDS[self.kind].format(part=part, value=self.value, thousands=self.value / 1000)
 
 
-REASONS = {1: "power", 2: "reset", 3: "watchdog"}
-"""A start's reason: MicroPython's `machine.reset_cause()`."""
+REASONS = {1: "power", 2: "reset", 3: "watchdog", 4: "restart"}
+"""A start's reason, by its number on the wire: power, the board's RUN button, its watchdog, or its own program."""
 WORDS = {
     "started": "The board started ({part}).",
     "brown-out": "The board started {value} times in short order: check its supply.",
@@ -154,6 +154,7 @@ WORDS = {
     "late": "A pass of the board's loop took {thousands:.0f} ms.",
     "host silent": "The board heard nothing for {thousands:.0f} s, and put its lights out.",
     "host back": "The board hears this program again, after {thousands:.0f} s.",
+    "slow": "The board manages only {value} in 100 of its scans.",
 }
 """Kind of a `BoardEvent`, in the order of its numbers on the wire (from 1), and its line."""
 _GOOD = {"started", "bus free", "touch back", "magnetometer back", "piezo good", "host back"}

@@ -94,7 +94,7 @@ class Session:
         self._ack: int | None = None
         maps = pinmap()
         self._strips = len(maps.touch.strips)
-        self._counts_per_ut = maps.magnetometers.counts_per_ut
+        self._counts_per_ut = 1.0
         self._sensors = PADS * len(maps.magnetometers.offsets_mm)
         self._bits = 1 << np.arange(self._sensors)
         self._rest = np.int16(1 << maps.board.adc_bits - 1)
@@ -241,8 +241,9 @@ class Session:
         _, minor, x, y, z, name, boots, reason, features, pads, hz, block = wire.welcome(payload)
         board = _Board(name, boots, reason, f"{x}.{y}.{z}", pads, hz, block, minor, features)
         if self._up and self.board is not None:
-            if board == self.board:
-                return True  # the answer to a HELLO said twice
+            if msgspec.structs.replace(board, features=self.board.features) == self.board:
+                self._learn(board)  # the answer to a HELLO said twice, or its magnetometers answered only now
+                return True
             if board.id != self.board.id or board.boots == self.board.boots:
                 return False
             self._down(t, "The board restarted.")
@@ -250,7 +251,7 @@ class Session:
             self._down(t, f"The board has {pads} pads at {hz} Hz, the pin map {PADS}: {FLASH}.")
             return True
         self.clock = BoardClock()
-        self.board = board
+        self._learn(board)
         self.next_index = -1
         self._astray = 0
         self._up = True
@@ -261,6 +262,12 @@ class Session:
             self.orders.begin()
         self._out.append(LinkUp(t, name.hex(), board.firmware, boots, REASONS.get(reason, "unknown"), pads))
         return True
+
+    def _learn(self, board: _Board) -> None:
+        self.board = board
+        maps = pinmap().magnetometers
+        p = board.features & wire.QMC5883P
+        self._counts_per_ut = maps.qmc5883p_counts_per_ut if p else maps.counts_per_ut
 
     def _when(self, us: int, t: float, last_s: float = 0.0) -> float | None:
         """Return the host time of `us` on the board, or None when that is not about now."""

@@ -23,10 +23,12 @@ except ImportError:  # on the board the files lie side by side
 # they are told of here, so that others need to know of no other file
 __all__ = ("LONGEST", "WINDOW", "Frames", "crc16", "seal", "stuff", "unstuff")
 
-PROTOCOL = (1, 1)
+PROTOCOL = (1, 2)
 """Major and minor: another major cannot be talked to. A newer minor adds types, and sends none to an older end."""
 ORDERS = 1
 """The minor from which on there are orders (LIGHTS, TEST, DONE) and events (EVENT, ACK)."""
+CHIPS = 2
+"""The minor from which on WELCOME tells the kind of the magnetometers, and may come again, and SLOW is known."""
 
 # Host to board. A frame of one of these never begins with "\r\x03": that is what mpremote says to stop a program.
 HELLO = 0x11
@@ -51,6 +53,11 @@ MAGNETS = 24
 
 # WELCOME's features.
 HAS_PIEZO, HAS_TOUCH, HAS_FIELD, HAS_STRIP = 1, 2, 4, 8
+QMC5883L, QMC5883P = 16, 32
+"""The kind of magnetometer that answered; neither before one has."""
+
+# WELCOME's and STARTED's reasons: 2 is the board's RUN button, 4 a restart that its own program or `flash` asked for.
+POWER, BUTTON, WATCHDOG, RESTART = 1, 2, 3, 4
 
 # DONE's results.
 OBEYED, REFUSED = 0, 1
@@ -72,7 +79,8 @@ TESTED = 13  # part: bit p for pad p + 1, bit 4 for the touch chip; value: bit i
 LATE = 14  # value: us of the pass
 HOST_SILENT = 15  # value: ms
 HOST_BACK = 16  # value: ms
-KINDS = HOST_BACK
+SLOW = 17  # value: per cent of the scans that were due
+KINDS = SLOW
 """Event kinds are 1 to this; a newer minor adds kinds and tells none of them to an older end."""
 
 _HELLO = "<BB"
@@ -105,6 +113,29 @@ def _body(kind: int, form: str, *values: int | bytes) -> bytearray:
     body[0] = kind
     pack_into(form, body, 3, *values)
     return body
+
+
+def newest_kind(minor: int) -> int:
+    """Return the newest kind of event that a host of this minor knows."""
+    return KINDS if minor >= CHIPS else HOST_BACK
+
+
+def put(body: bytearray, at: int, number: int, times: int, more: int) -> None:
+    """Write `number` * `times` + `more` into body[at : at + 8], u64.
+
+    The board puts machine code in this one's place. No step of it is beyond MicroPython's small integers, which need no
+    memory: `number` below 2 ** 30, `times` below 2 ** 14, `more` below 2 ** 24.
+    """
+    low = (number & 0xFFFF) * times + more
+    high = (number >> 16) * times + (low >> 16)
+    body[at] = low & 0xFF
+    body[at + 1] = low >> 8 & 0xFF
+    body[at + 2] = high & 0xFF
+    body[at + 3] = high >> 8 & 0xFF
+    body[at + 4] = high >> 16 & 0xFF
+    body[at + 5] = high >> 24 & 0xFF
+    body[at + 6] = 0
+    body[at + 7] = 0
 
 
 def hello_body() -> bytearray:
@@ -146,7 +177,8 @@ def welcome_body(
     """WELCOME, the answer to HELLO: who the board is and what it will send.
 
     `firmware` x.y.z, `board` 8 bytes, `boots` how often it has started, `reason` of the last start, `features` bits
-    (1 piezo, 2 touch, 4 field, 8 strip), `sample_hz` of each piezo, `block_samples` of each piezo in a PIEZO.
+    (1 piezo, 2 touch, 4 field, 8 strip, 16 its magnetometers are QMC5883L, 32 QMC5883P), `sample_hz` of each piezo,
+    `block_samples` of each piezo in a PIEZO.
     """
     return _body(
         WELCOME, _WELCOME, *PROTOCOL, *firmware, board, boots, reason, features, pads, sample_hz, block_samples
@@ -169,7 +201,7 @@ def pong(payload: bytes) -> tuple[int, int]:
 
 
 def piezo_body(block_samples: int) -> bytearray:
-    """Return the body of a PIEZO of `block_samples` samples of each pad, for `piezo_fill` to fill again and again."""
+    """Return the body of a PIEZO of `block_samples` samples of each pad, to be filled again and again."""
     body = bytearray(5 + PIEZO_HEAD + 2 * PADS * block_samples)
     body[0] = PIEZO
     return body
@@ -182,6 +214,14 @@ def piezo_fill(body: bytearray, index: int, overflows: int, us: int, samples: by
     """
     pack_into(_PIEZO, body, 3, index & 0xFFFFFFFF, overflows & 0xFFFF, us)
     body[3 + PIEZO_HEAD : -2] = samples
+
+
+def piezo_number(body: bytearray, block: int, block_samples: int, block_us: int, overflows: int) -> None:
+    """Write index and time of `block` (number since boot) of so many samples and microseconds into a PIEZO's body."""
+    put(body, 3, block, block_samples, 0)
+    put(body, 9, block, block_us, 0)
+    body[7] = overflows & 0xFF
+    body[8] = overflows >> 8 & 0xFF
 
 
 def piezo(payload: bytes) -> tuple[int, int, int]:

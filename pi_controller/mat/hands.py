@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from pi_controller.mat.strip_faults import StripFault
 
     Array = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
+    Row = list[float]
+    """A number for each strip, pad by pad: twelve plain floats are quicker than numpy's arrays."""
 
 
 class TouchError(MatError, ValueError):
@@ -93,41 +95,39 @@ class HandDetector:
         self._sure_free = min(free, 3)
         self._middle = strips // 2
         self._edges = [strip for strip in {0, strips - 1} if strip != self._middle]
+        self._beside = [[near for near in (pad - 1, pad + 1) if 0 <= near < pads] for pad in range(pads)]
         self._set = settings or HandSettings()
         self.reset()
 
     def reset(self) -> None:
         """Start over with no baseline and no hand in (another board, or the board was off)."""
-        pads = self._shape[0]
-        self._base: Array | None = None
+        pads, strips = self._shape
+        self._base: Row | None = None
         self._t = 0.0
         self._scans = 0
         self._faults = StripFaults(self._shape)
-        self._last = np.zeros(self._shape)
-        self._there = np.ones(self._shape, dtype=np.bool_)
-        self._above = np.zeros(self._shape, dtype=np.int64)
-        self._in = np.zeros(pads, dtype=np.bool_)
-        self._stirs = np.zeros(pads, dtype=np.bool_)
-        self._run = np.zeros(pads, dtype=np.int64)
-        self._held = np.zeros(self._shape)
-        self._took = np.zeros(self._shape)
-        self._peak = np.zeros(self._shape)
-        self._share = np.full(pads, self._set.crosstalk)
-        self._recent: deque[Array] = deque(maxlen=SIDE_SCANS)
+        self._last = [0.0] * (pads * strips)
+        self._there = [True] * (pads * strips)
+        self._above = [0] * (pads * strips)
+        self._share = [self._set.crosstalk] * pads
+        self._recent: deque[Row] = deque(maxlen=SIDE_SCANS)
         self._pads = [_Pad() for _ in range(pads)]
+        self._hands: list[_Hand | None] = [None] * pads
+        self._stirs = [False] * pads
 
     @property
     def inside(self) -> tuple[int, ...]:
         """The pads (1 first) that a hand is under."""
-        return tuple(int(pad) + 1 for pad in np.flatnonzero(self._in))
+        return tuple(pad + 1 for pad, hand in enumerate(self._hands) if hand is not None)
 
     def side(self, pad: int) -> Side | None:
         """Return the side of the hand that is under `pad`; None when that cannot be told, or none is."""
-        return self._pads[pad - 1].side if self._in[pad - 1] else None
+        hand = self._hands[pad - 1]
+        return None if hand is None else hand.side
 
     def stirs(self, pad: int) -> bool:
         """Return whether something was at `pad` in the last scan, over whichever strip: a hand, or not one yet."""
-        return bool(self._stirs[pad - 1])
+        return self._stirs[pad - 1]
 
     @property
     def faults(self) -> tuple[StripFault, ...]:
@@ -141,156 +141,187 @@ class HandDetector:
                 f"a touch scan of shape {touch.counts.shape} for {self._shape[0]} pads of {self._shape[1]} strips",
                 "check that the board's firmware and pinmap.toml belong together",
             )
-        counts = touch.counts.astype(np.float64)
-        there = ~self._faults.feed(counts)
-        base = self._base
+        counts: Row = list(map(float, touch.counts.ravel().tolist()))
+        there = [not wrong for wrong in self._faults.feed(counts)]
+        base, last = self._base, self._last
         if base is None:
-            self._base, self._last, self._there, self._t = counts.copy(), counts.copy(), there, touch.t
+            self._base, self._last, self._there, self._t = counts[:], counts, there, touch.t
             return []
-        back = there & ~self._there
-        base[back] = self._last[back] = counts[back]
-        counts = np.where(there, counts, self._last)
-        now, before = np.where(there, base - counts, 0.0), np.where(there, base - self._last, 0.0)
+        for k, known in enumerate(self._there):
+            if not there[k]:
+                counts[k] = last[k]
+            elif not known:
+                base[k] = last[k] = counts[k]
+        now = [b - c if here else 0.0 for b, c, here in zip(base, counts, there, strict=True)]
+        before = [b - c if here else 0.0 for b, c, here in zip(base, last, there, strict=True)]
         elapsed = min(max(touch.t - self._t, 0.0), 0.5)
         self._t, self._last, self._there = touch.t, counts, there
-        depth = (now + before) / 2
+        depth = [(n + b) / 2 for n, b in zip(now, before, strict=True)]
         sag = self._sag(depth)
-        raised = self._crosstalk(depth - sag, elapsed)
-        self._recent.append(now - sag)
-        events = self._hands(touch.t, elapsed, np.minimum(now, before) - sag, np.maximum(now, before) - sag, raised)
-        self._stirs = self._in | (now - sag > self._set.clear + raised[:, None]).any(axis=1)
-        touched = depth - sag > self._set.clear + raised[:, None]
-        self._follow(base, elapsed, depth, np.maximum(now, before), touched)
+        raised = self._crosstalk([d - sag for d in depth], elapsed)
+        self._recent.append([n - sag for n in now])
+        events = self._judge(touch.t, elapsed, now, before, sag, raised)
+        touched = self._touched(now, depth, sag, raised)
+        self._follow(base, elapsed, depth, list(map(max, now, before)), touched)
         return events
 
-    def _sag(self, depth: Array) -> float:
+    def _sag(self, depth: Row) -> float:
         """Return what all strips have lost at once, those too that no hand can be over: the supply, not hands."""
-        losses = np.sort(depth[self._there])
-        at = self._sure_free - 1 - (depth.size - losses.size)
-        return max(float(losses[at]), 0.0) if 0 <= at < losses.size else 0.0
+        losses = sorted(d for d, here in zip(depth, self._there, strict=True) if here)
+        at = self._sure_free - 1 - (len(depth) - len(losses))
+        return max(losses[at], 0.0) if 0 <= at < len(losses) else 0.0
 
-    def _crosstalk(self, depth: Array, elapsed: float) -> Array:
+    def _crosstalk(self, depth: Row, elapsed: float) -> Row:
         """Return by how much the hands at the other pads can lower each pad's strips, and learn from a hand alone."""
-        strongest = depth.max(axis=1)
-        share = np.minimum(self._share + self._set.crosstalk_margin, self._set.crosstalk)
-        lost = share * np.maximum(strongest, 0.0)
-        raised = np.zeros(len(strongest))
-        for pad in range(len(strongest)):
-            beside = [near for near in (pad - 1, pad + 1) if 0 <= near < len(strongest)]
-            raised[pad] = max([lost[near] for near in beside if strongest[near] >= strongest[pad]], default=0.0)
-            if self._in[pad] and strongest[pad] > 2 * self._set.touch and not self._in[beside].any():
-                seen = max((float(depth[near].max()) for near in beside), default=0.0) / float(strongest[pad])
+        pads, strips = self._shape
+        strongest = [max(depth[strips * pad : strips * (pad + 1)]) for pad in range(pads)]
+        most, margin = self._set.crosstalk, self._set.crosstalk_margin
+        lost = [min(share + margin, most) * max(s, 0.0) for share, s in zip(self._share, strongest, strict=True)]
+        raised = [0.0] * pads
+        for pad, own in enumerate(strongest):
+            beside = self._beside[pad]
+            raised[pad] = max((lost[near] for near in beside if strongest[near] >= own), default=0.0)
+            alone = self._hands[pad] is not None and own > 2 * self._set.touch
+            if alone and all(self._hands[near] is None for near in beside):
+                seen = max((strongest[near] for near in beside), default=0.0) / own
                 self._share[pad] += min(elapsed / 2.0, 1.0) * (min(max(seen, 0.0), 1.0) - self._share[pad])
         return raised
 
-    def _hands(
-        self, t: float, elapsed: float, at_least: Array, at_most: Array, raised: Array
+    def _judge(
+        self, t: float, elapsed: float, now: Row, before: Row, sag: float, raised: Row
     ) -> list[HandIn | HandOut]:
-        """Decide for each pad; `at_least` and `at_most` are the counts lost in the last two scans."""
+        """Decide for each pad, by the least and the most that its strips lost in the last two scans."""
+        strips = self._shape[1]
         events: list[HandIn | HandOut] = []
-        for pad in range(self._shape[0]):
-            if self._in[pad]:
-                events += self._leaving(t, elapsed, pad, at_most[pad], float(raised[pad]))
+        for pad, hand in enumerate(self._hands):
+            own = slice(strips * pad, strips * (pad + 1))
+            at_most = [max(n, b) - sag for n, b in zip(now[own], before[own], strict=True)]
+            if hand is not None:
+                events += self._leaving(t, elapsed, pad, hand, at_most, raised[pad])
             else:
-                events += self._coming(t, pad, at_least[pad], at_most[pad], float(raised[pad]))
+                at_least = [min(n, b) - sag for n, b in zip(now[own], before[own], strict=True)]
+                events += self._coming(t, pad, at_least, at_most, raised[pad])
         return events
 
-    def _coming(self, t: float, pad: int, at_least: Array, at_most: Array, raised: float) -> list[HandIn | HandOut]:
+    def _coming(self, t: float, pad: int, at_least: Row, at_most: Row, raised: float) -> list[HandIn | HandOut]:
         """Look for a hand at a free pad, and for one that may have been there."""
         this, touch = self._pads[pad], self._set.touch + raised
-        sure = bool(self._there[pad, self._middle])
-        middle = float(at_least[self._middle] if sure else at_least.max())
-        self._run[pad] = self._run[pad] + 1 if middle >= touch else 0
-        if self._run[pad] >= self._set.in_scans:
-            self._run[pad] = 0
-            self._in[pad] = True
-            self._held[pad] = self._took[pad] = self._peak[pad] = at_most
-            self._pads[pad] = _Pad(self._came_over(pad, raised), doubt=not sure, since=t)
-            return [HandIn(t, pad + 1, self._pads[pad].side, sure)]
+        sure = self._there[self._shape[1] * pad + self._middle]
+        middle = at_least[self._middle] if sure else max(at_least)
+        this.run = this.run + 1 if middle >= touch else 0
+        if this.run >= self._set.in_scans:
+            hand = _Hand(self._came_over(pad, raised), t, at_most[:], at_most[:], at_most[:], doubt=not sure)
+            self._hands[pad], self._pads[pad] = hand, _Pad()
+            return [HandIn(t, pad + 1, hand.side, sure)]
         if sure and middle >= self._set.brushed + raised:
             this.brushed = True
         if any(at_least[edge] >= touch for edge in self._edges):
             this.edged, this.calm = True, 0
-        elif at_most.max() < touch:
+        elif max(at_most) < touch:
             this.calm += 1
         if this.calm < self._set.out_scans:
             return []
         doubt = this.brushed and this.edged
-        self._pads[pad] = _Pad()
+        self._pads[pad] = _Pad(run=this.run)
         return [HandIn(t, pad + 1, sure=False), HandOut(t, pad + 1, sure=False)] if doubt else []
 
-    def _leaving(self, t: float, elapsed: float, pad: int, at_most: Array, raised: float) -> list[HandIn | HandOut]:
+    def _leaving(
+        self, t: float, elapsed: float, pad: int, hand: _Hand, at_most: Row, raised: float
+    ) -> list[HandIn | HandOut]:
         """Look whether the hand in this pad has left it."""
-        this, held = self._pads[pad], self._held[pad]
-        free = at_most < np.maximum(self._set.clear + raised, self._set.released * held)
-        lay = (held >= self._set.touch + raised) & self._there[pad]
-        if this.side is not None:  # no hand is over the far edge alone: that strip has drifted
-            lay[-1 if this.side == "hider" else 0] = False
-        lay[self._middle] |= not lay.any()
-        took, peak = self._took[pad], self._peak[pad]
-        if t - this.since < 0.5:
-            np.maximum(took, at_most, out=took)
-        peak[:] = np.maximum(at_most, peak - took * (elapsed / self._set.lately_s))
-        up = free | (peak - at_most >= np.maximum(self._set.stepped * took, self._set.touch))
-        self._run[pad] = self._run[pad] + 1 if free[lay].all() else 0
-        this.up = this.up + 1 if up[lay].all() else 0
-        if self._run[pad] >= self._set.out_scans or this.up >= self._set.step_scans:
-            self._run[pad] = 0
-            self._in[pad] = False
-            self._pads[pad] = _Pad(left=True)
-            return [HandOut(t, pad + 1, this.side, not this.doubt)]
-        if free[self._middle]:
-            this.dipped = True
-        elif this.dipped and at_most[self._middle] >= max(self._set.touch, self._set.back * held[self._middle]):
-            this.doubt = True
-        if not free[self._middle]:
-            slow = np.where(at_most > held, 0.06, 2.0)
-            held += np.minimum(elapsed / slow, 1.0) * (at_most - held)
+        chosen, strips, middle = self._set, self._shape[1], self._middle
+        held, took, peak = hand.held, hand.took, hand.peak
+        touch, clear = chosen.touch + raised, chosen.clear + raised
+        free = [lost < max(clear, chosen.released * h) for lost, h in zip(at_most, held, strict=True)]
+        lay = [
+            h >= touch and here for h, here in zip(held, self._there[strips * pad : strips * (pad + 1)], strict=True)
+        ]
+        if hand.side is not None:  # no hand is over the far edge alone: that strip has drifted
+            lay[-1 if hand.side == "hider" else 0] = False
+        lay[middle] = lay[middle] or not any(lay)
+        if t - hand.since < 0.5:
+            took[:] = map(max, took, at_most)
+        faded = elapsed / chosen.lately_s
+        peak[:] = [max(lost, p - k * faded) for lost, p, k in zip(at_most, peak, took, strict=True)]
+        all_free = all(free[k] for k in range(strips) if lay[k])
+        up = all(
+            free[k] or peak[k] - at_most[k] >= max(chosen.stepped * took[k], chosen.touch)
+            for k in range(strips)
+            if lay[k]
+        )
+        hand.free = hand.free + 1 if all_free else 0
+        hand.up = hand.up + 1 if up else 0
+        if hand.free >= chosen.out_scans or hand.up >= chosen.step_scans:
+            self._hands[pad], self._pads[pad] = None, _Pad(left=True)
+            return [HandOut(t, pad + 1, hand.side, not hand.doubt)]
+        if free[middle]:
+            hand.dipped = True
+            return []
+        if hand.dipped and at_most[middle] >= max(chosen.touch, chosen.back * held[middle]):
+            hand.doubt = True
+        for k, lost in enumerate(at_most):
+            held[k] += min(elapsed / (0.06 if lost > held[k] else 2.0), 1.0) * (lost - held[k])
         return []
 
     def _came_over(self, pad: int, crosstalk: float) -> Side | None:
         """Return the side of the hand that has just gone in: by the scans up to the first that touched the middle."""
-        if not self._there[pad].all():
+        own = slice(self._shape[1] * pad, self._shape[1] * (pad + 1))
+        if not all(self._there[own]):
             return None
-        rows = np.array([scan[pad] for scan in self._recent])
+        rows = np.array([scan[own] for scan in self._recent])
         return edge_side(rows[: len(rows) - self._set.in_scans], crosstalk)
 
-    def _follow(self, base: Array, elapsed: float, depth: Array, at_most: Array, touched: Mask) -> None:
+    def _touched(self, now: Row, depth: Row, sag: float, raised: Row) -> list[bool]:
+        """Return which strips something lies over, and remember at which pads anything is."""
+        strips = self._shape[1]
+        touched: list[bool] = []
+        for pad, hand in enumerate(self._hands):
+            limit, own = self._set.clear + raised[pad], range(strips * pad, strips * (pad + 1))
+            touched += [depth[k] - sag > limit for k in own]
+            self._stirs[pad] = hand is not None or any(now[k] - sag > limit for k in own)
+        return touched
+
+    def _follow(self, base: Row, elapsed: float, depth: Row, at_most: Row, touched: list[bool]) -> None:
         """Move the baseline in place; `depth` and `at_most`: mean and maximum of the counts lost in two scans."""
+        chosen, strips, there = self._set, self._shape[1], self._there
         self._scans += 1
-        free = ~self._in[:, None] & self._there
-        calm = free & ~touched
-        share = max(elapsed / self._set.follow_s, 1.0 / (self._scans + 1))
-        rising = np.where(at_most < -2.5, max(share, min(elapsed / self._set.rise_s, 1.0)), share)
-        slowest = -max(self._set.follow_per_s * elapsed, 20.0 / (self._scans + 1))
-        step = np.where(calm, np.maximum(-depth * rising, slowest), 0.0)
-        step[free & touched] = -depth[free & touched] * (elapsed / self._set.swallow_s)
-        if not free.any():  # hands at all pads: the strips that none of them covers
-            calm = self._there & ~touched
-        if not free.all() and calm.sum() >= self._shape[1]:
-            step[~free & self._there] = -share * float(np.median(depth[calm]))
-        base += step
-        self._above = np.where(-depth > self._set.rise, self._above + 1, 0)
-        wrong = self._above >= self._set.out_scans
-        for pad, this in enumerate(self._pads):  # what a hand left behind is drift
-            if this.left:
-                wrong[pad] |= touched[pad]
-                this.left = False
-        base[wrong] -= depth[wrong]
+        share = max(elapsed / chosen.follow_s, 1.0 / (self._scans + 1))
+        rising = max(share, min(elapsed / chosen.rise_s, 1.0))
+        slowest = -max(chosen.follow_per_s * elapsed, 20.0 / (self._scans + 1))
+        swallowed = elapsed / chosen.swallow_s
+        held = [hand is not None for hand in self._hands for _ in range(strips)]
+        drift = self._drift(depth, touched, held, share)
+        for k, lost in enumerate(depth):
+            if held[k] or not there[k]:
+                step = drift if there[k] else 0.0
+            elif touched[k]:
+                step = -lost * swallowed
+            else:
+                step = max(-lost * (rising if at_most[k] < -2.5 else share), slowest)
+            base[k] += step
+            self._above[k] = self._above[k] + 1 if -lost > chosen.rise else 0
+            this = self._pads[k // strips]  # what a hand left behind is drift
+            if self._above[k] >= chosen.out_scans or (this.left and touched[k]):
+                base[k] -= lost
+        for this in self._pads:
+            this.left = False
+
+    def _drift(self, depth: Row, touched: list[bool], held: list[bool], share: float) -> float:
+        """Return by how much the baseline moves under a hand: as far as the calm strips drift together."""
+        here = [k for k, there in enumerate(self._there) if there]
+        free = [k for k in here if not held[k]]
+        calm = [depth[k] for k in free or here if not touched[k]]  # hands at all pads: what none of them covers
+        if len(free) == len(held) or len(calm) < self._shape[1]:
+            return 0.0
+        return -share * median(calm)
 
 
 @dataclass(slots=True)
 class _Pad:
-    """What the detector remembers of one pad since it was last free, or since a hand went in."""
+    """What the detector remembers of a pad that no hand is in, since it was last calm."""
 
-    side: Side | None = None
-    since: float = 0.0
-    up: int = 0
-    """For so many scans the strips have been high above what they were under the hand."""
-    doubt: bool = False
-    """The hand in it is unsure."""
-    dipped: bool = False
-    """The middle strip was let go of while the hand was not out."""
+    run: int = 0
+    """For so many scans the middle strip has been touched."""
     edged: bool = False
     """An edge strip is touched, or was a few scans ago."""
     brushed: bool = False
@@ -299,6 +330,28 @@ class _Pad:
     """For so many scans nothing has been touched."""
     left: bool = False
     """A hand has just gone out."""
+
+
+@dataclass(slots=True)
+class _Hand:
+    """What the detector remembers of a hand in a pad, strip by strip where it is a row of counts."""
+
+    side: Side | None
+    since: float
+    held: Row
+    """What its strips lose under it."""
+    took: Row
+    """... and lost at most in its first half second."""
+    peak: Row
+    """... and lately."""
+    doubt: bool
+    """It is unsure."""
+    free: int = 0
+    """For so many scans the strips that it lay over have been free."""
+    up: int = 0
+    """... or high above what they were under it."""
+    dipped: bool = False
+    """The middle strip was let go of while it was not out."""
 
 
 SIDE_SCANS = 8

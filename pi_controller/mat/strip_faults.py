@@ -7,12 +7,8 @@ reads like the others. What a hand does to a strip lasts too short and is too sm
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
-
-import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from statistics import median
+from typing import Literal, get_args
 
 Wrong = Literal["silent", "stuck", "restless"]
 
@@ -42,39 +38,39 @@ class StripFaults:
     """Watches `shape` = (pads, strips) electrodes; feed it every scan."""
 
     def __init__(self, shape: tuple[int, int]) -> None:
-        self._last: NDArray[np.float64] | None = None
-        self._same = np.zeros(shape, dtype=np.int64)
-        self._step = np.zeros(shape)
-        self._silent = np.zeros(shape, dtype=np.bool_)
-        self._restless = np.zeros(shape, dtype=np.bool_)
+        self._strips = shape[1]
+        count = shape[0] * shape[1]
+        self._last: list[float] = []
+        self._same = [0] * count
+        self._step = [0.0] * count
+        self._silent = [False] * count
+        self._restless = [False] * count
 
-    def feed(self, counts: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Take one scan (pads, strips); return which strips cannot be believed."""
-        self._silent = counts < LEAST_COUNT
-        if self._last is not None:
-            step = np.abs(counts - self._last)
-            self._same = np.where(step == 0.0, self._same + 1, 0)
-            self._step += (np.minimum(step, 6.0 * RESTLESS) - self._step) / RESTLESS_SCANS
-            self._restless = self._step > np.where(self._restless, RESTLESS / 2.0, RESTLESS)
-        self._last = counts
-        return self._silent | self._stuck | self._restless
+    def feed(self, counts: list[float]) -> list[bool]:
+        """Take one scan, a count for each strip, pad by pad; return which strips cannot be believed."""
+        self._silent = [count < LEAST_COUNT for count in counts]
+        for k, last in enumerate(self._last):
+            step = abs(counts[k] - last)
+            self._same[k] = self._same[k] + 1 if step == 0.0 else 0
+            self._step[k] += (min(step, 6.0 * RESTLESS) - self._step[k]) / RESTLESS_SCANS
+            self._restless[k] = self._step[k] > (RESTLESS / 2.0 if self._restless[k] else RESTLESS)
+        self._last = counts[:]
+        return list(map(any, zip(self._silent, self._stuck(), self._restless, strict=True)))
 
-    @property
-    def _stuck(self) -> NDArray[np.bool_]:
-        stuck = self._same >= STUCK_SCANS
-        if stuck.any() and not self._silent.all():
-            stuck &= bool(np.median(self._same[~self._silent]) < STUCK_SCANS / 10)
+    def _stuck(self) -> list[bool]:
+        stuck = [same >= STUCK_SCANS for same in self._same]
+        if any(stuck):
+            others = [same for same, silent in zip(self._same, self._silent, strict=True) if not silent]
+            if others and median(others) >= STUCK_SCANS / 10:
+                return [False] * len(stuck)
         return stuck
 
     @property
     def found(self) -> tuple[StripFault, ...]:
         """The faults that stand now, pad by pad."""
-        wrong: list[StripFault] = []
-        for pad, strip in np.ndindex(*self._silent.shape):
-            if self._silent[pad, strip]:
-                wrong.append(StripFault(pad + 1, strip, "silent"))
-            elif self._stuck[pad, strip]:
-                wrong.append(StripFault(pad + 1, strip, "stuck"))
-            elif self._restless[pad, strip]:
-                wrong.append(StripFault(pad + 1, strip, "restless"))
-        return tuple(wrong)
+        faults: list[StripFault] = []
+        for k, states in enumerate(zip(self._silent, self._stuck(), self._restless, strict=True)):
+            wrong = next((name for name, state in zip(get_args(Wrong), states, strict=True) if state), None)
+            if wrong is not None:
+                faults.append(StripFault(k // self._strips + 1, k % self._strips, wrong))
+        return tuple(faults)

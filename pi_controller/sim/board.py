@@ -6,8 +6,10 @@ the oldest when nobody reads, and counters that go on until the next boot. Not e
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING
 
+from pi_controller.link import wire
 from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 from pi_controller.sim.seeds import Stream, rng
@@ -21,9 +23,9 @@ if TYPE_CHECKING:
 RING_BLOCKS = 16
 """How many finished blocks wait for the firmware: 128 ms."""
 INBOX_BYTES = 4096
-POWER_ON = 1
-WATCHDOG = 3
-"""Reasons of a start, numbered as MicroPython numbers them."""
+POWER_ON = wire.POWER
+WATCHDOG = wire.WATCHDOG
+"""Reasons of a start."""
 
 
 class SimBoard:
@@ -51,6 +53,8 @@ class SimBoard:
         """How many starts in a row, this one included, came before the last had run calmly."""
         self.news: list[tuple[int, int]] = []
         """What became of the bus: kind of event and value, for the firmware to take away."""
+        self.magnets = wire.QMC5883L
+        """The kind of its magnetometers, as `wire` has them."""
         self.overflows = 0
         self.i2c_errors = 0
         self.work = 0
@@ -74,8 +78,12 @@ class SimBoard:
         """Return microseconds since boot on the board's own crystal."""
         return self._world.ns * self._mega // 1_000_000_000_000 - self._boot * 1_000_000 // self.SAMPLE_HZ
 
+    def ticks(self) -> int:
+        """Return `now_us` modulo 2 ** 30."""
+        return self.now_us() & 0x3FFFFFFF
+
     def piezo(self, buf: bytearray) -> int:
-        """Fill `buf` with the oldest finished block, u16 little endian, and return its first sample's number, or -1."""
+        """Fill `buf` with the oldest finished block, u16 little endian, and return its number since boot, or -1."""
         taken = self._taken()
         if self._next + self.BLOCK > taken:
             return -1
@@ -88,7 +96,7 @@ class SimBoard:
         first = self._next
         buf[:] = self._world.piezo.block(first)
         self._next = first + self.BLOCK
-        return first - self._boot
+        return (first - self._boot) // self.BLOCK
 
     def touch(self, buf: bytearray) -> bool:
         """Fill `buf` with the twelve counts, u16 little endian; False on a bus error."""
@@ -108,6 +116,8 @@ class SimBoard:
             failed = self._world.magnets.failed(i)
             self.i2c_errors += failed
             return False if failed else None
+        if self.magnets == wire.QMC5883P:
+            words = _as_qmc5883p(words)
         buf[at : at + 6] = words
         return True
 
@@ -120,10 +130,13 @@ class SimBoard:
         self._inbox.clear()
         return data
 
-    def write(self, data: bytes) -> None:
-        """Send `data` to the host."""
+    def send(self, body: bytearray, number: int) -> None:
+        """Send the frame of `body` to the host."""
         self.work += 1
-        self._send(bytes(data))
+        self._send(wire.seal(body, number))
+
+    def flush(self) -> None:
+        """Nothing waits here."""
 
     def paint(self, first: int, colours: bytes) -> None:
         """Give the pixels from `first` on their colours: red, green, blue of each."""
@@ -158,3 +171,10 @@ class SimBoard:
     def _taken(self) -> int:
         """How many samples the converter has taken since virtual time 0."""
         return self._world.ns * self.SAMPLE_HZ * self._mega // 1_000_000_000_000_000_000
+
+
+def _as_qmc5883p(words: bytes) -> bytes:
+    """Return what a QMC5883P says where a QMC5883L says `words`, three i16."""
+    maps = pinmap().magnetometers
+    scale = maps.qmc5883p_counts_per_ut / maps.counts_per_ut
+    return struct.pack("<3h", *(round(scale * word) for word in struct.unpack("<3h", words)))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 NAME = "usb-MicroPython_Mat_Board_{}-if00"
 """How udev would name the board's port; a board with another serial number gets another name."""
-_PATCHED = ("piezo", "touch", "magnet", "write", "arrive")
+_PATCHED = ("piezo", "touch", "magnet", "send", "arrive")
 
 
 class Cable(SimMat):

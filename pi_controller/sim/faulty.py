@@ -140,23 +140,19 @@ def _samples(board: SimBoard, fault: Fault) -> None:  # noqa: ARG001 - there is 
 
 
 def _welcome(board: SimBoard, fault: Fault) -> None:
-    send: Callable[[bytes], None] = board.write
-    ears = wire.Decoder(wire.TO_HOST, wire.WELCOME)
+    forward: Callable[[bytearray, int], None] = board.send
 
-    def write(data: bytes) -> None:
-        for kind, number, payload in ears.feed(bytes(data)):
-            if kind == wire.WELCOME:
-                said = bytearray(payload)
-                # protocol major and minor, then the firmware's three numbers
-                said[0 if fault.kind == "wrong-protocol" else 3] += 9
-                data = wire.seal(bytearray([kind, 0, 0]) + said + bytes(2), number)
-        send(data)
+    def send(body: bytearray, number: int) -> None:
+        if body[0] == wire.WELCOME:
+            # protocol major and minor, then the firmware's three numbers
+            body[3 if fault.kind == "wrong-protocol" else 6] += 9
+        forward(body, number)
 
-    board.write = write
+    board.send = send
 
 
 def _mute(board: SimBoard, fault: Fault) -> None:  # noqa: ARG001 - there is one kind only
-    board.write = lambda data: None  # noqa: ARG005
+    board.send = lambda body, number: None  # noqa: ARG005
 
 
 _INJECT: dict[str, Callable[[SimBoard, Fault], None]] = {

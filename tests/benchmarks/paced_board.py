@@ -16,8 +16,8 @@ SAYS_US = 500_000
 class PacedBoard(PlaybackBoard):
     """With `paced` blocks come in real time; else one a pass, and the clock follows the blocks."""
 
-    def __init__(self, recording, paced):
-        PlaybackBoard.__init__(self, recording)
+    def __init__(self, recording, seal, paced):
+        PlaybackBoard.__init__(self, recording, seal)
         self.taken = 0
         self._paced = paced
         self._piezo = [bytes.fromhex(block) for block in recording["piezo"]]
@@ -43,7 +43,7 @@ class PacedBoard(PlaybackBoard):
                 return -1
         buf[:] = self._piezo[self.taken % len(self._piezo)]
         self.taken += 1
-        return (self.taken - 1) * self.BLOCK
+        return self.taken - 1
 
     def read(self):
         if self._says == len(self._said) or self.now_us() < self._says * SAYS_US:
@@ -54,7 +54,7 @@ class PacedBoard(PlaybackBoard):
 
 def run(sampler, recording, seconds, paced):
     """Sample for `seconds`, then print the interpreter, the time taken (us), blocks lost on the board, all bytes."""
-    board = PacedBoard(recording, paced)
+    board = PacedBoard(recording, sampler.wire.seal, paced)
     work = sampler.Sampler(board)
     began = time.ticks_us()
     while board.taken * BLOCK_US < seconds * 1_000_000:

@@ -77,7 +77,7 @@ def test_a_pass_of_the_firmware(benchmark):
     class Board:
         SAMPLE_HZ, BLOCK, PADS, TOUCH_HZ, MAGNET_HZ = 4000, 32, 4, 50, 20
         id, boot_count, boot_reason, overflows, i2c_errors = bytes(8), 1, 1, 0, 0
-        PIXELS, early, news = 69, 0, ()
+        PIXELS, early, news, magnets = 69, 0, (), wire.QMC5883L
 
         def __init__(self):
             self.blocks, self.taken, self.sent = 0, 0, 0
@@ -86,12 +86,15 @@ def test_a_pass_of_the_firmware(benchmark):
         def now_us(self):
             return self.blocks * 8000
 
+        def ticks(self):
+            return self.now_us() & 0x3FFFFFFF
+
         def piezo(self, buf):
             if self.taken == self.blocks:
                 return -1
             buf[:] = block
             self.taken += 1
-            return self.taken * 32
+            return self.taken
 
         def touch(self, buf):
             return True
@@ -104,8 +107,11 @@ def test_a_pass_of_the_firmware(benchmark):
             said, self.said = self.said, b""
             return said
 
-        def write(self, data):
+        def send(self, body, number):
             self.sent += 1
+
+        def flush(self):
+            pass
 
         def paint(self, first, colours):
             pass

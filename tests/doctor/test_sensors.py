@@ -79,7 +79,7 @@ def test_several_faults_are_all_named():
     ("fault", "name", "word"),
     [
         ("wrong-firmware", "firmware", "this program brings " + link.shipped_firmware()),
-        ("wrong-protocol", "handshake", "protocol 10.1"),
+        ("wrong-protocol", "handshake", "protocol 10.2"),
         ("mute", "handshake", "does not answer"),
     ],
 )

@@ -80,11 +80,11 @@ def main():
     for name, do in FAULTS.items():
         if args.only not in name:
             continue
-        with tempfile.TemporaryDirectory() as folder:
-            with fault_lab.Lab(args.seed, folder, cable=EmulatedCable(args.seed, board)) as lab:
-                note = do(lab) or ""
-                lab.play(args.hides)
-                outcome = lab.outcome(name, note)
+        cable = EmulatedCable(args.seed, board)
+        with tempfile.TemporaryDirectory() as folder, fault_lab.Lab(args.seed, folder, cable=cable) as lab:
+            note = do(lab) or ""
+            lab.play(args.hides)
+            outcome = lab.outcome(name, note)
         rows.append(table.row(outcome))
         bad += [f"{name}: {line}" for line in (*outcome.invented, *outcome.lost, *outcome.wrong)]
         print(table.text(rows[-1:]), end="\n\n", flush=True)

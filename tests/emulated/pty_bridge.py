@@ -3,8 +3,8 @@
     python tests/emulated/pty_bridge.py PORT          # in one terminal; PORT is a path to make, ^C ends it
     moccasin-mat flash --port PORT                    # in another
 
-The board begins without files, or with `--firmware` on it. A reset keeps the terminal, where a real board's port vanishes
-and comes back.
+The board begins without files, or with `--firmware` on it. A reset keeps the terminal, where a real board's port
+vanishes and comes back.
 """
 
 import argparse

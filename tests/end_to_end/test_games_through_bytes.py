@@ -13,7 +13,7 @@ from pi_controller.sim.simulation import Simulation
 from pi_controller.sim.truth import compare, predict
 
 
-@pytest.mark.parametrize(("seed", "points"), [(0, 1), (1, 1), (2, 2), (3, 1), (4, 1), (5, 1)])
+@pytest.mark.parametrize(("seed", "points"), [(0, 1), (1, 1), (2, 2), (4, 1)])
 def test_the_journal_says_what_happened(seed, points, tmp_path):
     game = registry.game("dakota", {"points": str(points)})
     mischief = Mischief(fouls=0.15, doubts=0.1)

@@ -138,32 +138,29 @@ def older_minor(lab):
 def speaks_the_first_protocol(board):
     """Make `board` one of protocol 1.0: it says so, and neither sends nor hears a type that 1.0 has not."""
     known = {wire.HELLO, wire.PING, wire.BYE, wire.WELCOME, wire.PONG, wire.PIEZO, wire.TOUCH, wire.FIELD, wire.HEALTH}
-    send, hear = board.write, board.read
-    out, back = wire.Decoder(wire.TO_HOST, wire.WELCOME), wire.Decoder(wire.TO_BOARD, wire.HELLO)
+    forward, hear = board.send, board.read
+    back = wire.Decoder(wire.TO_BOARD, wire.HELLO)
     sent = heard = 0
 
-    def kept(ears, data, start):
-        frames = [(kind, body) for kind, _, body in ears.feed(bytes(data)) if kind in known]
-        sealed = b""
-        for n, (kind, body) in enumerate(frames, start):
-            payload = bytes([1, 0]) + body[2:] if kind in (wire.WELCOME, wire.HELLO) else body
-            sealed += wire.seal(bytearray([kind, 0, 0]) + payload + bytes(2), n)
-        return sealed, len(frames)
+    def old(body):
+        if body[0] in (wire.WELCOME, wire.HELLO):
+            body[4] = 0
+        return body
 
-    def write(data):
+    def send(body, _number):
         nonlocal sent
-        sealed, n = kept(out, data, sent)
-        sent += n
-        if sealed:
-            send(sealed)
+        if body[0] in known:
+            forward(old(body), sent)
+            sent += 1
 
     def read():
         nonlocal heard
-        sealed, n = kept(back, hear(), heard)
-        heard += n
-        return sealed
+        frames = [kept for kept in back.feed(hear()) if kept[0] in known]
+        bodies = [old(bytearray([kind, 0, 0]) + payload + bytes(2)) for kind, _, payload in frames]
+        heard += len(bodies)
+        return b"".join(wire.seal(body, heard - len(bodies) + n) for n, body in enumerate(bodies))
 
-    board.write, board.read = write, read
+    board.send, board.read = send, read
 
 
 @fault("the I2C bus hangs, 10 s")

@@ -6,10 +6,11 @@ import types
 
 BASE = 0x20001234
 FCS = 0x4004C008
+REASON, CHIP_RESET = 0x40058008, 0x40064008
 
 
 class Chips:
-    """An RP2040's worth of chips in virtual time. Sample n of the converter has the value n, low 12 bits."""
+    """An RP2040's worth of chips in virtual time. Value n of the converter (four a sample) is n, low 12 bits."""
 
     def __init__(self):
         self.us = 1000
@@ -23,14 +24,27 @@ class Chips:
         self.open = {0x70: 0, 0x71: 0, 0x72: 0}
         self.touch = bytearray(struct.pack("<12H", *range(700, 712)))
         self.touch_on = False
-        self.magnets = [types.SimpleNamespace(on=False, there=True, over=False) for _ in range(24)]
+        self.touch_reset = 0
+        self.kind = "L"
+        self.magnets = [types.SimpleNamespace(on=False, there=True, over=False, reset=-1) for _ in range(24)]
+        self.muxes = {0x70: True, 0x71: True, 0x72: True}
         self.inputs, self.outputs = bytearray(), bytearray()
-        self.full = False
+        self.fifo = 0  # bytes in USB's buffer of 256 that the host has not fetched
+        self.full = False  # the host fetches none
         self.machine = "Raspberry Pi Pico with RP2040"
         self.pins, self.bits = {}, []
         self.frames = []
         self.timers = []
         self.reason = 3
+
+    @property
+    def reason(self):
+        """What MicroPython says of the start: 1 power, 3 the watchdog."""
+        return 3 if self.mem[REASON] else 1
+
+    @reason.setter
+    def reason(self, reason):
+        self.mem[REASON], self.mem[CHIP_RESET] = (1, 0) if reason == 3 else (0, 1 << 8)
 
     def modules(self):
         chips = self
@@ -90,34 +104,37 @@ class Chips:
                     assert (write, count) == (0x50200010, len(read))
                     chips.frames.append([(w >> 16 & 255, w >> 24, w >> 8 & 255) for w in read])
                     return
-                assert write % 8192 == 0
+                assert write % 8192 < 256
                 chips.dma = self
-                self.base = write
+                self.base, self.all = write, count
 
             def begin(self):
                 self.began, self.done = chips.us, 0
+                self.first = (chips.us + 125) // 250 * 4
 
             @property
-            def write(self):
+            def count(self):
                 total = max(chips.us - self.began - 40, 0) * 16 // 1000  # it starts a little late
+                ring = self.base // 8192 * 8192
                 for n in range(max(self.done, total - 4096), total):
-                    struct.pack_into("<H", chips.memory, self.base - BASE + n * 2 % 8192, n & 0xFFF)
+                    place = ring - BASE + (self.base - ring + n * 2) % 8192
+                    struct.pack_into("<H", chips.memory, place, self.first + n & 0xFFF)
                 self.done = total
-                return self.base + total * 2 % 8192
+                return self.all - total
 
         class I2C:
             def __init__(self, bus, *, sda, scl, freq, timeout):
                 assert (bus, sda.name, scl.name, freq) == (*chips.bus, 400000)
 
-            def _magnet(self):
+            def _magnet(self, address):
                 found = [
                     (mux - 0x70) * 8 + channel
                     for mux, mask in chips.open.items()
                     for channel in range(8)
                     if mask >> channel & 1
                 ]
-                assert len(found) == 1, "two magnetometers would answer"
-                if not chips.magnets[found[0]].there:
+                assert len(found) <= 1, "two magnetometers would answer"
+                if not found or not chips.magnets[found[0]].there or address != {"L": 0x0D, "P": 0x2C}[chips.kind]:
                     raise OSError(5)
                 return found[0]
 
@@ -125,11 +142,21 @@ class Chips:
                 if chips.stuck:
                     raise OSError(110)
                 if address in chips.open:
+                    if not chips.muxes[address]:
+                        raise OSError(5)
                     chips.open[address] = data[0]
                 elif address == 0x5A:
+                    assert data[0] == 0x80 or chips.us - chips.touch_reset >= 1000, "too soon after its reset"
                     chips.touch_on = bytes(data) == b"\x5e\x4c"
-                elif address == 0x0D:
-                    chips.magnets[self._magnet()].on = bytes(data) == b"\x09\x19"
+                    if data[0] == 0x80:
+                        chips.touch_reset = chips.us
+                else:
+                    magnet = chips.magnets[self._magnet(address)]
+                    reset, on = {"L": (b"\x0a\x80", b"\x09\x19"), "P": (b"\x0b\x80", b"\x0a\xcd")}[chips.kind]
+                    assert data == reset or chips.us - magnet.reset >= 1000, "too soon after its reset"
+                    if data == reset:
+                        magnet.reset = chips.us
+                    magnet.on = data == on
 
             def readfrom_mem_into(self, address, register, buf):
                 if chips.stuck:
@@ -138,9 +165,12 @@ class Chips:
                     assert register == 4
                     buf[:] = chips.touch if chips.touch_on else bytes(24)
                     return
-                i = self._magnet()
+                i = self._magnet(address)
                 magnet = chips.magnets[i]
-                buf[:] = bytes([magnet.on | magnet.over << 1]) if register == 6 else struct.pack("<3h", i, -i, 1000)
+                values = struct.pack("<3h", i, -i, 1000) if magnet.on else bytes(6)
+                status = bytes([magnet.on | magnet.over << 1])
+                registers = {"L": values + status + bytes(6) + b"\xff", "P": b"\x80" + values + bytes(2) + status}
+                buf[:] = registers[chips.kind][register : register + len(buf)]
 
         def addressof(raw):
             chips.memory = raw
@@ -153,8 +183,11 @@ class Chips:
             def register(self, stream, flag):
                 self.flag = flag
 
-            def poll(self, wait):
-                return [1] if (chips.inputs if self.flag == 1 else not chips.full) else []
+            def ipoll(self, wait):
+                assert wait == 0
+                if not chips.full:
+                    chips.fifo = 0
+                return iter([1] if (chips.inputs if self.flag == 1 else chips.fifo < 256) else [])
 
         class Stream:
             buffer = property(lambda self: self)
@@ -166,6 +199,8 @@ class Chips:
                 return len(buf)
 
             def write(self, data):
+                assert chips.fifo + len(data) <= 256, "it would wait for the host"
+                chips.fifo += len(data)
                 chips.outputs.extend(data)
 
         def sleep_us(us):
@@ -195,7 +230,7 @@ class Chips:
                 "PWRON_RESET": 1, "bitstream": lambda pin, kind, timing, data: chips.bits.append((pin.name, data)),
                 "Timer": Timer,
             },
-            "micropython": {"viper": lambda f: f, "kbd_intr": lambda c: None},
+            "micropython": {"viper": lambda f: f, "native": lambda f: f, "kbd_intr": lambda c: None},
             "rp2": {"DMA": DMA, "PIO": PIO, "StateMachine": StateMachine, "asm_pio": lambda **how: lambda f: (f, how)},
             "uctypes": {"addressof": addressof},
         }  # fmt: skip
@@ -203,6 +238,7 @@ class Chips:
             "time": types.SimpleNamespace(
                 ticks_us=lambda: chips.us & 0x3FFFFFFF,
                 ticks_diff=lambda a, b: ((a - b + 0x20000000) & 0x3FFFFFFF) - 0x20000000,
+                ticks_add=lambda a, b: a + b & 0x3FFFFFFF,
                 ticks_ms=lambda: chips.us // 1000,
                 sleep_us=sleep_us,
             ),
@@ -214,5 +250,6 @@ class Chips:
                 stdin=Stream(), stdout=Stream(), print_exception=lambda error, file: file.write(repr(error))
             ),
             "ptr8": lambda data: data,
+            "ptr16": lambda data: data,
         }
         return outside, inside

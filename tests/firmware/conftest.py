@@ -28,7 +28,7 @@ def chips():
 def load_board(chips, monkeypatch, tmp_path):
     """Return what loads the firmware's files as a start does, with these changes to `wiring.py`, and gives `board`."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(frames, "crc16", frames.crc16)  # the board puts its own there
+    monkeypatch.setattr(wire, "put", wire.put)  # the board puts its own there
     outside, inside = chips.modules()
 
     def loaded(changes=None):
@@ -36,7 +36,7 @@ def load_board(chips, monkeypatch, tmp_path):
             monkeypatch.setitem(sys.modules, name, types.SimpleNamespace(**attributes))
         monkeypatch.setitem(sys.modules, "frames", frames)
         monkeypatch.setitem(sys.modules, "wire", wire)
-        for name in ("wiring", "starts", "adc", "i2c", "lights", "board"):
+        for name in ("wiring", "starts", "port", "adc", "i2c", "lights", "board"):
             module = load(f"mat_{name}", FIRMWARE / f"{name}.py")
             monkeypatch.setitem(sys.modules, name, module)
             for inner, value in (inside | (changes or {}) if name == "wiring" else inside).items():

@@ -1,6 +1,6 @@
 """`python tests/firmware/measure_read.py`: what the board's reading byte by byte costs, under MicroPython here.
 
-`Board.read` itself is taken from `firmware/board.py`; `poll` and `readinto` are MicroPython's own functions that do as
+`Port.read` itself is taken from `firmware/port.py`; `ipoll` and `readinto` are MicroPython's own functions that do as
 little. Beside it stands what a pass of the sampler with a block of samples takes: a board does 125 of those a second,
 so the two say which share of them reading is (the best of ten rounds each: other programs only add to it). And how much
 memory a byte costs that is to be collected again. An RP2040 is slower in both alike; its USB driver is not in here.
@@ -20,14 +20,17 @@ READ = """
 import gc, io, sys, time
 import sampler, playback
 
+READY = (None,)
+
+def ipoll(wait):
+    return READY
+
 class Board:
     def __init__(self, data):
         self._one, self._data = bytearray(1), bytearray(_MOST)
         self._view, self._line, self._left = memoryview(self._data), 0, len(data)
-        self._heard = self
+        self._heard = ipoll
         sys_stdin.buffer = io.BytesIO(data)
-
-    poll = staticmethod(id)  # true for any number, and as quick as a function can be
 
 class sys_stdin: pass
 class starts: pass
@@ -58,9 +61,9 @@ print(min(reads), min(works), (gc.mem_alloc() - began) / (passes * _MOST))
 
 
 def source():
-    """Return `read` and `_watch` of the board as functions, and how many bytes they read at most."""
-    text = (micropython.ROOT / "firmware" / "board.py").read_text("utf-8")
-    body = text[text.index("    def read(self):") : text.index("    def write(self")]
+    """Return `read` and `_watch` of the port as functions, and how many bytes they read at most."""
+    text = (micropython.ROOT / "firmware" / "port.py").read_text("utf-8")
+    body = text[text.index("    def read(self):") : text.index("    @micropython.native\n    def send(self")]
     most = re.search(r"^_MOST = (\d+)", text, re.MULTILINE)
     return re.sub(r"^    ", "", body, flags=re.MULTILINE).replace("sys.stdin", "sys_stdin"), int(most[1])
 

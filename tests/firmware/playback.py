@@ -1,6 +1,6 @@
 """The face of the board, played from a recording. Runs under CPython and MicroPython alike.
 
-A recording is JSON: `steps`, each [time in us, bytes heard (hex), blocks [[index, samples (hex)], ...]], and the
+A recording is JSON: `steps`, each [time in us, bytes heard (hex), blocks [[number, samples (hex)], ...]], and the
 readings `touch` and `magnet` (hex, "" for a bus error), which are used in turn and over again.
 """
 
@@ -19,8 +19,10 @@ class PlaybackBoard:
     TOUCH_HZ = 50
     MAGNET_HZ = 20
     PIXELS = 69
+    magnets = 16
 
-    def __init__(self, recording):
+    def __init__(self, recording, seal):
+        self.seal = seal
         self.id = b"\x00\x11\x22\x33\x44\x55\x66\x77"
         self.boot_count = 258
         self.boot_reason = 3
@@ -45,12 +47,15 @@ class PlaybackBoard:
     def now_us(self):
         return self.us
 
+    def ticks(self):
+        return self.now_us() & 0x3FFFFFFF
+
     def piezo(self, buf):
         if not self._blocks:
             return -1
-        index, samples = self._blocks.pop(0)
+        number, samples = self._blocks.pop(0)
         buf[:] = unhexlify(samples)
-        return index
+        return number
 
     def touch(self, buf):
         reading = self._touch[self._touched % len(self._touch)]
@@ -75,8 +80,11 @@ class PlaybackBoard:
         self.heard = b""
         return data
 
-    def write(self, data):
-        self.sent.append(bytes(data))
+    def send(self, body, number):
+        self.sent.append(self.seal(body, number))
+
+    def flush(self):
+        pass
 
     def paint(self, first, colours):
         self.log.append((first, hexlify(colours).decode()))
@@ -98,7 +106,7 @@ class PlaybackBoard:
 def play(text, sampler):
     """Play the recording; return all that the board sent, in hex, and how it lit its light."""
     recording = json.loads(text)
-    board = PlaybackBoard(recording)
+    board = PlaybackBoard(recording, sampler.wire.seal)
     work = sampler.Sampler(board)
     for step in recording["steps"]:
         board.at(step)
@@ -108,7 +116,7 @@ def play(text, sampler):
 
 def rate(sampler, ticks_us, ticks_diff, blocks=2000):
     """Return (frames, microseconds) of a Sampler that sends `blocks` piezo blocks, with all else, as fast as it can."""
-    board = PlaybackBoard({"touch": ["bc02" * 12], "magnet": ["010002000300"]})
+    board = PlaybackBoard({"touch": ["bc02" * 12], "magnet": ["010002000300"]}, sampler.wire.seal)
     board.at([0, "", []])
     work = sampler.Sampler(board)
     board.heard = sampler.wire.seal(sampler.wire.hello_body(), 0)
@@ -116,7 +124,7 @@ def rate(sampler, ticks_us, ticks_diff, blocks=2000):
     samples = "0008" * 64 + "fa07" * 64
     began = ticks_us()
     for i in range(blocks):
-        board.at([8000 * (i + 1), "", [[32 * i, samples]]])
+        board.at([8000 * (i + 1), "", [[i, samples]]])
         if i % 62 == 0:
             board.heard = sampler.wire.seal(sampler.wire.ping_body(i), i // 62 + 1)
         work.step()

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from pi_controller.link import wire
 from pi_controller.pads import EVERY_PAD, PADS
@@ -16,7 +18,7 @@ from pi_controller.pinmap import pinmap
 ROOT = Path(__file__).parents[2]
 FIRMWARE = ROOT / "firmware"
 SHARED = [ROOT / "pi_controller" / "link" / f"{name}.py" for name in ("frames", "wire")]
-FCS = 0x4004C008
+FCS, REASON, CHIP_RESET = 0x4004C008, 0x40058008, 0x40064008
 
 
 def constants(name="wiring.py"):
@@ -37,7 +39,7 @@ def test_the_constants_are_the_pin_maps():
     assert (got["SAMPLE_HZ"], got["BLOCK"]) == (board.sample_hz, board.block_samples)
     assert (got["SDA"], got["SCL"], got["I2C_HZ"]) == (board.i2c["sda"], board.i2c["scl"], board.i2c["hz"])
     assert (got["MPR121"], got["MUXES"]) == (board.mpr121_address, board.tca9548a_addresses)
-    assert got["QMC5883L"] == board.qmc5883l_address
+    assert (got["QMC5883L"], got["QMC5883P"]) == (board.qmc5883l_address, board.qmc5883p_address)
     assert (got["TOUCH_HZ"], got["MAGNET_HZ"]) == (board.touch_hz, board.magnet_hz)
     assert (got["STRIP_PIN"], got["PIXELS"]) == (board.strip_pin, pinmap().lights.count)
     assert constants("lights.py")["LEDS"] == board.leds
@@ -70,9 +72,26 @@ def test_pyright_knows_every_name():
     assert done.returncode == 0, done.stdout
 
 
-def test_the_crc_is_the_wires(module):
-    assert module.crc16(b"123456789", 9) == 0x29B1
-    assert module.crc16(bytes(range(256)), 256) == wire.crc16(bytes(range(256)), 256)
+@pytest.mark.parametrize("at", [0, 64, 4090])
+def test_the_frames_are_the_wires(module, at):
+    port = sys.modules["port"]
+    bodies = [wire.hello_body(), bytearray(5 + 253), bytearray(range(256)) * 2, bytearray(b"\x01" * 1059)]
+    bodies += [bytearray((7 * i + n) % (n + 2) for i in range(270)) for n in range(60)]
+    for number, body in enumerate(bodies, 250):
+        ring = bytearray(4096)
+        wanted = wire.seal(bytearray(body), number)
+        body[1], body[2] = number & 0xFF, number >> 8
+        end = port.seal(at, 0xFFFF, 0, body, ring, len(body))
+        assert (ring + ring)[at:end] == wanted
+
+
+@given(number=st.integers(0, 2**30 - 1), times=st.integers(0, 2**14 - 1), more=st.integers(0, 2**24 - 1))
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_numbers_of_64_bits(module, number, times, more):
+    for put in (wire.put, module.put):
+        body = bytearray(12)
+        put(body, 2, number, times, more)
+        assert int.from_bytes(body[2:10], "little") == number * times + more
 
 
 def test_the_face(board):
@@ -90,7 +109,8 @@ def test_the_face(board):
 def test_the_clock_never_wraps(board, chips):
     for i in range(1, 20):
         chips.us = i * 0x18000000
-        assert board.now_us() == chips.us - 1000
+        board.feed()
+        assert board.now_us() == chips.us
 
 
 def test_the_converter_is_set_up(board, chips):
@@ -99,119 +119,183 @@ def test_the_converter_is_set_up(board, chips):
     assert chips.mem[FCS] & 0x0100_0009 == 0x0100_0009
 
 
-def test_blocks_come_in_order_and_whole(board, chips):
+def values(number):
+    """Return what the converter gave in block `number` since boot."""
+    return tuple(n & 0xFFF for n in range(number * 128, number * 128 + 128))
+
+
+def blocks(board):
     buf = bytearray(256)
+    while (number := board.piezo(buf)) >= 0:
+        yield number, struct.unpack("<128H", buf)
+
+
+def test_blocks_come_in_order_and_whole(board, chips):
     got = []
     for _ in range(300):
         chips.us += 3100
-        while (index := board.piezo(buf)) >= 0:
-            got.append((index, struct.unpack("<128H", buf)))
-    assert [index for index, _ in got] == [32 * i for i in range(len(got))]
-    assert len(got) == 300 * 3100 // 8000
-    for i, (_, values) in enumerate(got):
-        assert values == tuple(n & 0xFFF for n in range(128 * i, 128 * i + 128))
+        got += blocks(board)
+    assert got == [(number, values(number)) for number in range(1, 116)]  # the one that it began in is not whole
     assert board.overflows == 0
 
 
 def test_a_pass_of_200_ms_loses_nothing(board, chips):
-    buf = bytearray(256)
-    chips.us += 100
+    chips.us += 7100
+    assert list(blocks(board)) == []
+    got = []
     for _ in range(40):
         chips.us += 200_000
-        indexes = []
-        while (index := board.piezo(buf)) >= 0:
-            indexes.append(index)
-        assert len(indexes) == 25
-    assert indexes[-1] == 32 * 999
-    assert board.overflows == 0
-
-
-def test_where_the_ring_begins_again_clock_and_address_may_differ(board, chips):
-    buf = bytearray(256)
-    chips.us += 200_000
-    while board.piezo(buf) >= 0:
-        pass
-    chips.us += 56_020  # the clock says once round, the address not yet
-    indexes = []
-    while (index := board.piezo(buf)) >= 0:
-        indexes.append(index)
-    assert indexes == [32 * i for i in range(24, 31)]
+        found = list(blocks(board))
+        assert len(found) == 25
+        got += found
+    assert got == [(number, values(number)) for number in range(1, 1001)]
     assert board.overflows == 0
 
 
 @pytest.mark.parametrize("stall_ms", [248, 400, 1000, 70_000])
 def test_a_longer_one_shows_what_it_lost(board, chips, stall_ms):
-    buf = bytearray(256)
-    chips.us += 8100
-    assert board.piezo(buf) == 0
+    chips.us += 15_100
+    assert list(blocks(board)) == [(1, values(1))]
     chips.us += stall_ms * 1000
-    index = board.piezo(buf)
-    assert index == 32 * (stall_ms // 8)
-    assert struct.unpack("<128H", buf) == tuple(n & 0xFFF for n in range(index * 4, index * 4 + 128))
-    assert board.overflows == stall_ms // 8 - 1
+    [got] = blocks(board)
+    last = stall_ms // 8 + 1
+    assert got == (last, values(last))
+    assert board.overflows == last - 2
 
 
 def test_a_full_fifo_begins_anew_in_step(board, chips):
-    buf = bytearray(256)
     chips.us += 50_000
     chips.over = True
-    assert board.piezo(buf) == -1
+    assert list(blocks(board)) == []
     assert board.overflows == 1
     chips.us += 8100
-    assert board.piezo(buf) == 200
-    assert struct.unpack("<128H", buf) == tuple(range(128))
+    assert list(blocks(board)) == []  # that of 51 ms is not whole
+    chips.us += 8000
+    assert list(blocks(board)) == [(7, values(7))]
+
+
+def test_a_converter_that_stands_still_is_begun_anew(board, chips):
+    chips.us += 8100
+    list(blocks(board))
+    chips.dma.active(0)
+    chips.dma.__class__.count = 0x3FFFFC00  # as many as before, for ever
+    for _ in range(100):
+        chips.us += 250
+        list(blocks(board))
+    assert board.overflows >= 1
+    assert chips.dma.active()
 
 
 @pytest.mark.parametrize(("sda", "bus"), [(0, 0), (2, 1), (4, 0), (6, 1), (26, 1)])
 def test_the_pin_map_alone_says_which_i2c_controller(chips, load_board, sda, bus):
     chips.bus = bus, sda, sda + 1
     board = load_board({"SDA": sda, "SCL": sda + 1}).Board()  # on a Feather RP2040: 2 and 3
-    board.touch(bytearray(24))
+    scan_strips(board, chips, 3)
     assert board.touch(bytearray(24))
 
 
-def test_touch(board, chips):
+def scan_strips(board, chips, times):
     buf = bytearray(24)
-    assert not board.touch(buf)
-    assert board.touch(buf)
-    assert buf == chips.touch
+    for _ in range(times):
+        chips.us += 20_000
+        found = board.touch(buf)
+    return found and buf
+
+
+def test_touch(board, chips):
+    assert not scan_strips(board, chips, 2)
+    assert scan_strips(board, chips, 1) == chips.touch
     chips.touch_on = False  # the chip has started anew
-    assert not board.touch(buf)
-    assert not board.touch(buf)
-    chips.us += 1_000_000
-    assert not board.touch(buf)
-    assert board.touch(buf)
+    assert not scan_strips(board, chips, 40)
+    assert scan_strips(board, chips, 15) == chips.touch
 
 
-def scan(board, chips, us=0):
+def scan(board, chips, us=50_000):
     buf = bytearray(144)
     chips.us += us
     return [board.magnet(i, buf, 6 * i) for i in range(24)], struct.unpack("<72h", buf)
 
 
-def test_magnetometers_one_channel_at_a_time(board, chips):
-    chips.magnets[9].there = False
+def settle(board, chips):
+    """Let what has never answered be reset, set up, and read."""
+    for _ in range(3):
+        found = scan(board, chips)
+    return found
+
+
+@pytest.mark.parametrize(("kind", "told"), [("L", wire.QMC5883L), ("P", wire.QMC5883P)])
+def test_magnetometers_one_channel_at_a_time(chips, module, kind, told):
+    chips.kind = kind
+    chips.magnets[0].there = chips.magnets[9].there = False  # the first that is asked is not there
+    board = module.Board()
+    assert board.magnets == told
+    assert not any(scan(board, chips)[0])
     assert not any(scan(board, chips)[0])
     ok, values = scan(board, chips)
-    assert ok == [i != 9 for i in range(24)]
+    assert ok == [i not in (0, 9) for i in range(24)]
     assert values[3 * 23 : 3 * 23 + 3] == (23, -23, 1000)
     errors = board.i2c_errors
     for _ in range(5):
-        scan(board, chips)
+        scan(board, chips, 0)
     assert board.i2c_errors == errors  # a silent one is asked once a second, not at each scan
     chips.magnets[9].there = True
     chips.magnets[3].over = True
     scan(board, chips, 1_000_000)
-    ok, _ = scan(board, chips)
-    assert ok == [None if i == 3 else True for i in range(24)]  # saturated, which is not silent
+    ok, _ = settle(board, chips)
+    assert ok == [None if i == 3 else i != 0 for i in range(24)]  # saturated, which is not silent
+
+
+def test_magnetometers_that_are_plugged_in_later_are_found_too(chips, module):
+    chips.kind = "P"
+    for magnet in chips.magnets:
+        magnet.there = False
+    board = module.Board()
+    assert board.magnets == 0
+    scan(board, chips)
+    for magnet in chips.magnets:
+        magnet.there = True
+    scan(board, chips, 1_000_000)
+    assert board.magnets == wire.QMC5883P
+    assert all(settle(board, chips)[0])
+
+
+def test_channels_that_a_start_before_left_open_are_closed_first(chips, module):
+    chips.open = {0x70: 0, 0x71: 4, 0x72: 128}  # the multiplexers know nothing of the board's reset
+    board = module.Board()
+    assert chips.open == {0x70: 1, 0x71: 0, 0x72: 0}
+    assert all(settle(board, chips)[0])
+
+
+def test_a_silent_multiplexer_blinds_no_other(board, chips):
+    assert all(settle(board, chips)[0])
+    chips.muxes[0x71] = False  # with its last channel open
+    chips.open[0x71] = 0
+    for _ in range(30):
+        ok = scan(board, chips)[0]
+        assert ok == [not 8 <= i < 16 for i in range(24)]
+    chips.muxes[0x71] = True
+    for _ in range(30):
+        ok = scan(board, chips)[0]
+    assert all(ok)
+
+
+def test_a_multiplexer_that_missed_its_closing_is_asked_again(board, chips):
+    assert all(settle(board, chips)[0])
+    assert chips.open == {0x70: 0, 0x71: 0, 0x72: 128}
+    chips.muxes[0x72] = False
+    chips.open[0x72] = 0
+    board.magnet(0, bytearray(6), 0)
+    chips.muxes[0x72] = True
+    chips.open[0x72] = 128  # it heard nothing
+    board.magnet(8, bytearray(6), 0)
+    assert chips.open == {0x70: 0, 0x71: 1, 0x72: 0}
 
 
 def test_a_sensor_that_lost_its_settings_is_set_up_again(board, chips):
-    scan(board, chips)
+    settle(board, chips)
     chips.magnets[2].on = False
     assert not scan(board, chips, 1_000_000)[0][2]
-    scan(board, chips)
-    assert scan(board, chips)[0][2]
+    assert settle(board, chips)[0][2]
 
 
 def test_a_stuck_bus_is_freed(board, chips):
@@ -243,22 +327,68 @@ def test_chips_that_are_only_missing_are_no_stuck_bus(board, chips):
     assert board.news == []
 
 
-def test_reading_and_writing_never_wait(board, chips):
+def test_reading_never_waits(board, chips):
     assert board.read() == b""
     chips.inputs += bytes(range(100))
     assert board.read() + board.read() == bytes(range(100))
-    board.write(b"one\0")
-    chips.full = True
-    board.write(b"two\0")
-    chips.full = False
-    board.write(b"three\0")
-    assert chips.outputs == b"one\0three\0"
+
+
+def frames(chips):
+    """Return the frames that USB was given, and what lies between them but zeros."""
+    ears = wire.Decoder(wire.TO_HOST, wire.WELCOME)
+    ears.last_number = 0
+    return ears, ears.feed(bytes(chips.outputs))
+
+
+def test_what_is_sent_goes_in_pieces_of_64_filled_up_with_zeros(board, chips):
+    body = wire.piezo_body(32)
+    for number in range(1, 100):
+        board.send(body, number)
+        if number % 3 == 0:
+            board.flush()
+        assert len(chips.outputs) % 64 == 0
+    board.flush()
+    ears, found = frames(chips)
+    assert [number for _, number, _ in found] == list(range(1, 100))
+    assert ears.bad == 0
+    assert len(chips.outputs) < 1.2 * 99 * 277
+
+
+def test_a_host_that_fetches_nothing_costs_whole_frames_and_no_waiting(board, chips):
+    body = wire.piezo_body(32)
+    for number in range(1, 700):
+        chips.full = 10 <= number < 630  # `write` of these chips says when it would wait
+        board.send(body, number)
+        board.flush()
+    ears, found = frames(chips)
+    numbers = [number for _, number, _ in found]
+    assert ears.bad == 0
+    assert ears.lost == 699 - len(numbers)
+    assert numbers[:9] == list(range(1, 10))
+    assert numbers[-70:] == list(range(630, 700))
+    assert 90 < len(numbers) < 110
 
 
 def test_no_frame_of_a_host_looks_like_mpremote():
     for body in (wire.hello_body(), wire.ping_body(0x0D030D03), wire.bye_body()):
         for number in range(0, 65536, 7):
             assert not wire.seal(body, number).startswith(b"\r\x03")
+
+
+@pytest.mark.parametrize(
+    ("watchdog", "chip", "told"),
+    [(0, 1 << 8, wire.POWER), (0, 1 << 16, wire.BUTTON), (1, 1 << 8, wire.WATCHDOG), (2, 1 << 16, wire.RESTART)],
+)
+def test_why_it_started(module, chips, watchdog, chip, told):
+    chips.mem[REASON], chips.mem[CHIP_RESET] = watchdog, chip
+    assert module.Board().boot_reason == told
+
+
+def test_presses_of_the_run_button_are_no_failing_supply(module, chips):
+    chips.mem[REASON], chips.mem[CHIP_RESET] = 0, 1 << 16
+    assert [module.Board().early for _ in range(4)] == [0] * 4
+    chips.mem[CHIP_RESET] = 1 << 8
+    assert [module.Board().early for _ in range(3)] == [1, 2, 3]
 
 
 def test_a_crash_leaves_its_trace_and_starts_anew(board, chips):

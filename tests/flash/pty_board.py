@@ -17,6 +17,8 @@ import time
 import tty
 from pathlib import Path
 
+from pi_controller.link import wire
+
 ROOT = Path(__file__).parents[2]
 REPL = Path(__file__).with_name("repl.mjs")
 PICO = {"name": "micropython", "version": (1, 24, 1), "machine": "Adafruit Feather RP2040 with RP2040", "blocks": 200}
@@ -165,7 +167,7 @@ class Quiet:
     """The face of a board whose sensors feel nothing: bytes go to and from the pseudo-terminal."""
 
     SAMPLE_HZ, BLOCK, PADS, TOUCH_HZ, MAGNET_HZ, PIXELS = 4000, 32, 4, 50, 20, 69
-    overflows = i2c_errors = early = 0
+    overflows = i2c_errors = early = magnets = 0
     boot_reason = 2
 
     def __init__(self, bench, master):
@@ -185,8 +187,14 @@ class Quiet:
         self.staying = self.staying or any(part.startswith(b"\r\x03") for part in data.split(b"\0"))
         return data
 
+    def ticks(self):
+        return self.now_us() & 0x3FFFFFFF
+
     def write(self, data):
         os.write(self._master, data)
+
+    def send(self, body, number):
+        self.write(wire.seal(body, number))
 
     def piezo(self, buf):
         return -1

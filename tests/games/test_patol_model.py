@@ -132,9 +132,9 @@ def test_random_games_of_all_options_are_the_models(agree):
     ("chosen", "starts", "counts"),
     [
         # 8 starts; then 8 throws or 8 starts of the second; who has not started starts before throwing
-        ({}, "", {1: 8, 2: 8 * 16, 4: 8768, 6: 561600, 8: 35918848}),
+        ({}, "", {1: 8, 2: 8 * 16, 4: 8768, 6: 561600}),
         ({}, "A north clockwise, B north clockwise", {1: 8, 4: 4096, 6: 262024, 12: 65579501160}),
-        ({}, "A north clockwise, B south counterclockwise", {6: 262024, 12: 65439039360}),
+        ({}, "A north clockwise, B south counterclockwise", {6: 262024}),
         ({"killing": False}, "A north clockwise, B south counterclockwise", {6: 262024, 12: 65118946736}),
         (
             {"players": "A,B,C"},

@@ -25,7 +25,7 @@ OPTIONS = [
     ("patol", {"players": "Kate,Ann,Bo", "circuits": 2}),
     ("patol", {"killing": False, "throws": "zuni_1891"}),
 ]
-STATES = 3000
+STATES = 1200
 NEWER = {"ojibwe": ("banked",)}
 """Keys that older sheets have not, beside `finish`."""
 

@@ -5,6 +5,7 @@ import random
 import struct
 from pathlib import Path
 
+from pi_controller.link import wire
 from pi_controller.link.session import Session
 from pi_controller.sim.firmware import modules
 
@@ -29,6 +30,7 @@ class ToyBoard:
         self.boot_count, self.boot_reason = boots, 1
         self.overflows = self.i2c_errors = self.early = 0
         self.news = []
+        self.magnets = wire.QMC5883L
         self.pixels = [(9, 9, 9)] * self.PIXELS
         self.strip, self.painted = [], []
         self.us = 0
@@ -42,13 +44,16 @@ class ToyBoard:
     def now_us(self):
         return self.us
 
+    def ticks(self):
+        return self.us & 0x3FFFFFFF
+
     def piezo(self, buf):
         if (self.taken + 1) * self.BLOCK * 1_000_000 > self.us * self.SAMPLE_HZ:
             return -1
-        index = self.taken * self.BLOCK
-        buf[:] = struct.pack("<128H", *((index * 4 + i) & 0xFFF for i in range(128)))
+        number = self.taken
+        buf[:] = struct.pack("<128H", *((number * 128 + i) & 0xFFF for i in range(128)))
         self.taken += 1
-        return index
+        return number
 
     def overrun(self, blocks):
         self.taken += blocks
@@ -72,8 +77,11 @@ class ToyBoard:
         data, self.heard = bytes(self.heard), bytearray()
         return data
 
-    def write(self, data):
-        self.sent += data
+    def send(self, body, number):
+        self.sent += wire.seal(body, number)
+
+    def flush(self):
+        pass
 
     def paint(self, first, colours):
         self.painted.append((first, bytes(colours)))

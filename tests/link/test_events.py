@@ -173,6 +173,23 @@ def test_late_passes_say_how_late(rig):
     assert events(messages)[0].line == "A pass of the board's loop took 150 ms."
 
 
+def test_a_board_that_cannot_keep_its_rates_says_so(rig):
+    rig.connect()
+    messages = rig.run(12.0, 0.05)  # a touch scan each 50 ms, not 20
+    told = [m for m in messages if isinstance(m, BoardEvent) and m.kind == "slow"]
+    assert len(told) == 2  # once in ten seconds
+    assert told[0].t == pytest.approx(rig.t - 12.0 + 2.0, abs=0.3)
+    assert told[1].line == "The board manages only 40 in 100 of its scans."
+    assert not told[0].good
+    assert "slow" not in {m.kind for m in events(rig.run(12.0))[1:]}
+
+
+@pytest.mark.parametrize("dt", [0.001, 0.008, 0.017])
+def test_a_board_that_keeps_its_rates_says_nothing(rig, dt):
+    rig.connect()
+    assert said(rig.run(8.0, dt)) == []
+
+
 def test_a_host_that_fell_silent_and_came_back(rig):
     rig.connect()
     rig.run(2.0)

@@ -17,7 +17,7 @@ OLD_TO_HOST = {
 def old_board(rig):
     """A board of 1.0: it says so, knows three types, and tells of nothing."""
     rig.sampler.decoder = wire.Decoder(OLD_TO_BOARD, wire.HELLO)
-    rig.sampler.events.send = lambda now, send: None
+    rig.sampler.events.send = lambda now, send, newest_kind: None
     ears = wire.Decoder(wire.TO_HOST, wire.WELCOME)
 
     def aged(data):
@@ -91,3 +91,24 @@ def test_a_new_host_after_an_old_one_hears_what_was_kept(rig):
     assert [m.number for m in told] == list(range(1, len(told) + 1))
     assert len(told) > 10
     assert [m for m in messages if isinstance(m, Gap)] == []
+
+
+def test_a_host_of_1_1_never_hears_what_came_with_1_2(rig, monkeypatch):
+    rig.board.magnets = wire.QMC5883P
+    rig.power_up = None
+    rig.sampler = rig.sampler_module.Sampler(rig.board)
+    monkeypatch.setattr(wire, "PROTOCOL", (1, 1))
+    rig.session.start(rig.t)
+    monkeypatch.setattr(wire, "PROTOCOL", (1, 2))
+    messages = rig.run(2.0)
+    rig.sampler.add_event(wire.LATE, 0, 1)
+    rig.sampler.add_event(wire.SLOW, 0, 40)
+    rig.sampler.add_event(wire.SLOW, 0, 41)
+    rig.sampler.add_event(wire.LATE, 0, 2)
+    messages += rig.run(2.0)
+    told = [m for m in messages if isinstance(m, BoardEvent)]
+    assert [m.kind for m in told] == ["started", "tested", "late", "late"]
+    assert [m.number for m in told] == [1, 2, 3, 6]
+    assert sum(m.lost for m in told) == 0
+    assert rig.session.stats.refused == 0
+    assert not [m for m in messages if isinstance(m, Field)], "it would take 37.5 counts a microtesla for 30"

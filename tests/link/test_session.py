@@ -29,7 +29,7 @@ def blocks_follow(messages):
 
 def test_connect(rig):
     [up, *rest] = rig.connect()
-    assert up == LinkUp(up.t, "0100020003000400", "0.2.0", 1, "power", 4)
+    assert up == LinkUp(up.t, "0100020003000400", "0.3.0", 1, "power", 4)
     assert rig.session.up
     assert {type(m) for m in rest} == {Piezo, Touch, Field, Health, BoardEvent}
 
@@ -209,7 +209,7 @@ def test_another_major_is_refused_with_the_way_out(rig):
     body[3] = 2
     messages = rig.session.feed(wire.seal(body, 0), rig.t) + rig.session.feed(wire.seal(body, 1), rig.t)
     [down] = messages
-    assert down.why == f"The board speaks protocol 2.1, this program 1.1: {FLASH}."
+    assert down.why == f"The board speaks protocol 2.2, this program 1.2: {FLASH}."
     assert not rig.session.up
 
 
@@ -353,7 +353,43 @@ def test_the_same_run_twice_is_the_same(loader, rig):
 def test_indexes_run_on_past_32_bits(rig):
     rig.board.us = 2**32 * 250 - 400_000
     rig.board.taken = rig.board.us // 8000
+    rig.sampler = rig.sampler_module.Sampler(rig.board)
     messages = rig.connect() + rig.run(1.0)
     assert of(messages, Gap, LinkDown) == []
     assert of(messages, Piezo)[-1].index > 2**32
     blocks_follow(messages)
+
+
+@pytest.mark.parametrize(("kind", "counts_per_ut"), [(wire.QMC5883L, 30.0), (wire.QMC5883P, 37.5)])
+def test_counts_are_those_of_the_magnetometers_that_were_found(rig, kind, counts_per_ut):
+    rig.board.magnets = kind
+    rig.sampler = rig.sampler_module.Sampler(rig.board)
+    field = of(rig.connect() + rig.run(0.3), Field)[-1]
+    assert field.ut[5].tolist() == [30 * 5 / counts_per_ut, -300 / counts_per_ut, 3000 / counts_per_ut]
+
+
+def test_magnetometers_that_answer_only_later_are_told_of_and_the_link_stays(rig):
+    rig.board.magnets = 0
+    rig.sampler = rig.sampler_module.Sampler(rig.board)
+    rig.connect()
+    assert not rig.session.board.features & (wire.QMC5883L | wire.QMC5883P)
+    rig.board.magnets = wire.QMC5883P
+    messages = rig.run(1.0)
+    assert rig.session.board.features & wire.QMC5883P
+    assert of(messages, LinkUp, LinkDown, Gap) == []
+    assert of(messages, Field)[-1].ut[0].tolist() == [0.0, -8.0, 80.0]
+    assert rig.session.stats.refused == rig.session.stats.lost == 0
+
+
+def test_days_of_uptime_change_nothing(rig):
+    for days in (0.1, 13, 60, 200):
+        rig.board.us = round(days * 86_400e6)
+        rig.board.taken = rig.board.us // 8000
+        rig.sampler = rig.sampler_module.Sampler(rig.board)
+        rig.session = type(rig.session)(rig.write)
+        messages = rig.connect() + rig.run(3.0)
+        assert of(messages, Gap, LinkDown) == []
+        assert len(of(messages, Touch)) == pytest.approx(155, abs=2)
+        assert of(messages, Health)[-1].uptime_s == pytest.approx(rig.board.us * 1e-6, abs=1.1)
+        assert rig.session.stats.refused == rig.session.stats.bad == 0
+        blocks_follow(messages)

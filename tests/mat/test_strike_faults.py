@@ -150,7 +150,7 @@ def quiet(seconds: float, pads: int, seed: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("pads", [1, 2, 4])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_pad_that_rests_on_its_last_count_between_strokes_feels_them_all(pads, seed):
     x, rng = quiet(64.0, pads, seed), np.random.default_rng(seed + 50)
     struck = [(2.0 + k + rng.uniform(0, 0.5), int(rng.integers(1, pads + 1))) for k in range(60)]

@@ -82,7 +82,7 @@ def test_nothing_is_sent_before_hello(host: Host) -> None:
 def test_the_firmware_answers_and_sends_all_it_should(host: Host) -> None:
     major, minor, *_, board, boots, _reason, features, pads, hz, block = host.hello()
     assert (major, minor) == wire.PROTOCOL
-    assert (board, boots, features, pads, hz, block) == (host.mat.board.id, 1, 15, 4, 4000, 32)
+    assert (board, boots, features, pads, hz, block) == (host.mat.board.id, 1, 31, 4, 4000, 32)
     frames = host.run(10.0)
     assert host.ears.bad == host.ears.lost == 0
     assert len(of(wire.PIEZO, frames)) == pytest.approx(1250, abs=8)

@@ -287,17 +287,17 @@ def test_the_boards_blocks_follow_its_clock_and_overflow_when_left_alone() -> No
     board = SimBoard(world, lambda _: None)
     buf = bytearray(2 * 4 * board.BLOCK)
     assert board.piezo(buf) == -1
-    indices = []
+    numbers = []
     for _ in range(100):
         world.advance(0.032)
-        while (index := board.piezo(buf)) >= 0:
-            indices.append(index)
-            assert 0 <= board.now_us() - (index + board.BLOCK) * 250 < 32_000 + 8_000
-    assert all(b - a == board.BLOCK for a, b in pairwise(indices))
+        while (number := board.piezo(buf)) >= 0:
+            numbers.append(number)
+            assert 0 <= board.now_us() - (number + 1) * board.BLOCK * 250 < 32_000 + 8_000
+    assert all(b - a == 1 for a, b in pairwise(numbers))
     assert board.overflows == 0
     world.advance(1.0)
     after = board.piezo(buf)
-    lost = (after - indices[-1]) // board.BLOCK - 1
+    lost = after - numbers[-1] - 1
     assert lost == board.overflows > 100
 
 
