@@ -5,7 +5,8 @@ import sys
 
 import micropython
 
-micropython.kbd_intr(-1)  # before all else: a host may be talking already, and a 3 in a frame is no Ctrl-C
+# before all else: a host may be talking already, and a 3 in a frame is no Ctrl-C
+micropython.kbd_intr(-1)  # pyright: ignore[reportAttributeAccessIssue]
 
 import starts
 
