@@ -6,6 +6,7 @@ const BIT_NS = 2500; // 400 kHz
 const BYTE_NS = 9 * BIT_NS;
 const TX_EMPTY = 1 << 4;
 const READ = 1;
+const SIO = 5;
 
 class I2cBus {
   constructor(board, { sda, scl }) {
@@ -76,7 +77,8 @@ class I2cBus {
     gpio.rawInputValue = true; // pull-ups
     gpio.addListener((state) => {
       gpio.setInputValue(state !== 0);
-      if (state === 0 && pin === this.scl && this.stuckClocks) this.stuckClocks--;
+      const clocked = state === 0 && pin === this.scl && gpio.functionSelect === SIO; // by hand, not by a transfer
+      if (clocked && this.stuckClocks) this.stuckClocks--;
       if (this.stuckClocks) sda.setInputValue(false);
       else if (sda.value !== 0) sda.setInputValue(true);
     });

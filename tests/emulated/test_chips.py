@@ -82,8 +82,8 @@ def test_one_magnetometer_away_one_saturated_and_both_back(settled):
 
 def test_a_chip_that_holds_the_data_line_is_clocked_free(settled):
     settled.board.state()
-    settled.board.change("hold_sda", 5)
-    came = settled.go(0.6)
+    settled.board.change("hold_sda", 12)
+    came = settled.go(1.2)
     assert [kind for kind, _ in settled.events(came)][:2] == ["bus stuck", "bus free"]
     assert max(settled.board.state()["passes"]) < 200_000
     came = settled.go(AWAY_S)
