@@ -69,10 +69,11 @@ class Host:
         self.messages += new
 
     def away(self, seconds: float) -> None:
-        """The program stops: the port stays open, and nobody reads or writes."""
+        """The program stops: the port stays open, and nobody reads or writes. A packet on its way is read afterwards."""
         self.board.change("reads", False)
-        self.board.run(seconds * 1e6)
+        late = self.board.run(seconds * 1e6)
         self.board.change("reads", True)
+        self.hear(late, [])
 
     def rates(self, seconds: float) -> dict[str, float]:
         """Let time pass; return frames of a kind a second, and the mean and longest pass of the board's loop, ms."""
