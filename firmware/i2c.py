@@ -94,8 +94,8 @@ def _waits(again, ticks):
 class Strips:
     """MPR121: 12 electrodes, filtered data. The chip's own baseline stays off: it swallows a hand that rests."""
 
-    _SOFT_RESET = b"\x80\x63"
     _SET_UP = (
+        b"\x80\x63",  # reset, then the rest at the next turn
         b"\x5e\x00",  # stop
         b"\x5c\x10",  # 6 samples, 16 uA
         b"\x5d\x21",  # 0.5 us, 4 samples, every 2 ms: a value each 8 ms
@@ -127,10 +127,10 @@ class Strips:
     def _begin(self, ticks):
         put = self._bus.put
         if self._state == _RESET:
-            self._state = _READY if all(put(MPR121, pair) for pair in self._SET_UP) else _ABSENT
+            self._state = _READY if all(put(MPR121, pair) for pair in self._SET_UP[1:]) else _ABSENT
         elif not _waits(self._again, ticks):
             self._again = time.ticks_add(ticks, RETRY_US)
-            if put(MPR121, self._SOFT_RESET):
+            if put(MPR121, self._SET_UP[0]):
                 self._state = _RESET
 
 

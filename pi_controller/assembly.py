@@ -1,4 +1,4 @@
-"""The one place where settings become a table: its mats, lights and buttons, its pages, its voice, who looks on.
+"""Composition root: builds a table from its settings, with mats, lights, buttons, pages, voice and observers.
 
 Nothing here reads a clock or waits; `run` does both. Who looks at a mat without a game takes its board from here too.
 """
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 class Assembly(NamedTuple):
-    """A table that is ready to be stepped, and what its loop serves beside it."""
+    """The assembled table, and what the main loop serves beside it."""
 
     daemon: Daemon
     bar: ChancesBar | None
@@ -125,7 +125,7 @@ def mat_sensors(settings: Settings, profile: Profile | None = None) -> MatSensor
 
 
 def backup(settings: Settings, stack: ExitStack) -> list[Backup]:
-    """Return who keeps a copy of the journal, where the settings name a folder for it; `stack` closes it."""
+    """Return the journal's backup, where the settings name a folder for it; `stack` closes it."""
     if not settings.backup.folder:
         return []
     keeper = Backup(settings.table.journal, Path(settings.backup.folder), settings.backup.every_s)
@@ -198,10 +198,10 @@ def _web(
         from pi_controller.web.judging import judging, welcome  # noqa: PLC0415
 
         judges = judging(settings, table, feed, clock)
-        stack.callback(judges.people.close)
+        stack.callback(judges.users.close)
         command_queue, more = judges.command_queue, judges.routes
-        if said := welcome(judges, shows=sys.stdout.isatty()):
-            print(said, flush=True)
+        if welcome_text := welcome(judges, shows=sys.stdout.isatty()):
+            print(welcome_text, flush=True)
     pages = Pages(web.address, web.event, settings.table.name, web.words, serves_others(web.host))
     server = WebServer(
         feed,

@@ -1,4 +1,4 @@
-"""A walk around the mat, in the terminal or on a page; what it finds is kept as a profile.
+"""Runs the calibration walk in the terminal or on a page, and keeps its result as a profile.
 
 This is the edge where clocks are read and time is waited for; the walk itself is `pi_controller.calibration.walk`.
 """

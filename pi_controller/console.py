@@ -1,4 +1,4 @@
-"""The judge's words at the terminal: one line, one call. A table can be played with nothing else.
+"""Command line of a running table: parses the judge's lines into commands. A table can be played with nothing else.
 
 toss A        hit / found / missed      answer 2        again        undo        replace found 2
 foul hider no_bead [last]               foul hitter time             hidden                forfeit B
@@ -151,7 +151,7 @@ def typed_lines() -> queue.SimpleQueue[str]:
 
 
 def run_line(table: Table, line: str, t: float, language: str = "en") -> str:
-    """Let the judge say `line` to the table at `t`; return what to print, the words called explained in `language`."""
+    """Execute `line` at the table at `t`; return what to print, the words called explained in `language`."""
     if not line.strip():
         return ""
     if line.strip() == "help":

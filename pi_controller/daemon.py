@@ -1,4 +1,4 @@
-"""The daemon: one step carries what the board says down to the table, and what the table shows out to people.
+"""The daemon's step: from readings to the table's journal, and from its view to lights and pages.
 
 `Daemon.step(t)` is all there is; it never reads a clock and never sleeps. Three edges drive it: `run` on the wall's
 clock, `demo` in the simulator's time, and a test in lock step with a simulated mat in another process.
@@ -76,7 +76,7 @@ class Daemon:
 
     @property
     def calm(self) -> bool:
-        """Whether what the boards say may wait a moment: no stroke is due, and no board is about to tell its time."""
+        """Whether readings may wait a moment: no stroke is due, and no board is being synchronised."""
         return not self.table.strike_reporting and not any(mat.source.pinging for mat in self.mats)
 
     @property

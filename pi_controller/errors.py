@@ -1,4 +1,4 @@
-"""The one tree of errors: what is wrong, what to do about it, and a code that stays the same.
+"""The hierarchy of errors: each says what is wrong and what to do, and has a stable code.
 
 Every error the project raises on purpose is a `MatError` and also the builtin a caller would expect
 (`SettingsError` is a `ValueError`, `PortError` an `OSError`). `what` and `todo` are one line each; the command

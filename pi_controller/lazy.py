@@ -1,4 +1,4 @@
-"""Names that a package exports and imports when they are first used (PEP 562): for those whose modules take time."""
+"""Lazy exports of a package (PEP 562): names whose modules are imported when they are first used."""
 
 from __future__ import annotations
 

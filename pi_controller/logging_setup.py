@@ -1,4 +1,4 @@
-"""Where log lines go: to standard error, with the time of day for people and with a priority for systemd's journal.
+"""Logging to standard error: with the time of day for people, with a priority for systemd's journal.
 
 The levels are those of `logging`. At `info`: who signed in, what judges command, copies of the journal. Nothing of a
 hide is ever logged. Passed over: structlog (a dependency more, for lines that people read), systemd-python (compiled).

@@ -1,4 +1,4 @@
-"""The mat between the teams, or one before each: their events reach the table as the hiders see them.
+"""Routes the events of one mat, or of one before each team, to the table, numbered as the hiders see the pads.
 
 A mat itself knows nothing of this. Its detectors and baselines go on while the roles change, so there is nothing to
 learn anew; only what happened is passed on the other way round, or from the other mat. Which magnets are in
@@ -105,7 +105,7 @@ class Mats:
         return events
 
     def look_round(self, t: float) -> None:
-        """See who hides now, at `t`: the table may have been told of it by the judge."""
+        """Update which mat is faced and which way round, at `t`: the judge may have changed who hides."""
         table = self._table
         if table.mirrored != self._mirrored:
             self._mirrored = table.mirrored
@@ -140,7 +140,7 @@ def _named(link: Link, team: str) -> Link:
 
 
 def mat_sensors_for(game: str, strikes: StrikeSettings | None = None, profile: Profile | None = None) -> MatSensors:
-    """Return the feel of a mat on which `game` is played; `strikes` are the strike detector's settings.
+    """Return the detectors for a mat on which `game` is played; `strikes` are the strike detector's settings.
 
     `profile` is what a calibration found out about this mat.
     """

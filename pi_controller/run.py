@@ -1,4 +1,4 @@
-"""One table on real hardware and the wall's clock, with a console for the judge in the terminal.
+"""Main loop of a table on real hardware and the wall clock, with a console for the judge in the terminal.
 
 This is the edge where clocks are read and time is waited for. Times are seconds since 1970, read once at the start and
 carried on by the monotonic clock, so that a step of the wall's clock is no step of the game's.
@@ -96,7 +96,7 @@ def _console(table: Table) -> queue.SimpleQueue[str]:
 
 
 def settle() -> None:
-    """Leave what the start has made out of every later collection of garbage, and let threads take turns sooner.
+    """Freeze the garbage collector's objects of the start, and shorten the thread switch interval.
 
     90,000 objects take 80 ms to walk on a slow core, and a stroke or 200 watchers would wait for it.
     """

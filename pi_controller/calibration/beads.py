@@ -76,12 +76,12 @@ class BeadStep(PadByPad):
         """Return one bar a pad: how strong the bead is there, of what a marked one should be."""
         bars: list[Bar] = []
         for pad, (moment, state) in enumerate(zip(self.moments, self.states, strict=True), 1):
-            said = (
+            message = (
                 f"{1000 * moment:.0f} mA m\u00b2"
                 if moment
                 else {"now": "asked for", "bad": "not right"}.get(state, "to come")
             )
-            bars.append(Bar(f"pad {pad}", min(moment / MARKED_AM2 / 1.25, 1.0), said, state))
+            bars.append(Bar(f"pad {pad}", min(moment / MARKED_AM2 / 1.25, 1.0), message, state))
         return tuple(bars)
 
     def _read(self, beads: Beads, t: float, pad: int) -> None:

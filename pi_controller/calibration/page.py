@@ -1,15 +1,16 @@
-"""The walk on a page: the same steps, words and bars as in the terminal, for whoever kneels at the mat with a phone.
+"""Serves the calibration walk as a web page: the steps, words and bars of the terminal, for a phone at the mat.
 
 Nothing can be sent from the page: the walk goes on by what the mat feels.
 """
 
 from __future__ import annotations
 
-from html import escape
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+from markupsafe import Markup
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -20,13 +21,14 @@ from pi_controller.calibration.terminal import BAR_MARKS, MARKS, SAID
 from pi_controller.web.feed import Feed
 from pi_controller.web.middleware import HEADERS, RequestFilter
 from pi_controller.web.server import WebServer
+from pi_controller.web.templates import render
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from starlette.requests import Request
 
-    from pi_controller.calibration.view import Bar, StepView, WalkView
+    from pi_controller.calibration.view import WalkView
 
 LOOK_S = 0.1
 """How often a watcher looks for a newer picture."""
@@ -38,27 +40,7 @@ _STATIC = {
     "calibrate.css": ("pi_controller.calibration", "text/css"),
     "calibrate.js": ("pi_controller.calibration", "text/javascript"),
 }
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Calibration</title>
-<link rel="icon" href="/static/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="/static/style.css">
-<link rel="stylesheet" href="/static/calibrate.css">
-<noscript><meta http-equiv="refresh" content="2"></noscript>
-<script type="module" src="/static/calibrate.js"></script>
-</head>
-<body class="calibration">
-<header><h1>Calibration</h1><p class="badge" id="badge" data-value="live"><span class="when-live">Live</span>\
-<span class="when-stale">Not live</span></p></header>
-<main id="walk">WALK</main>
-<p class="unseen" role="status" id="said">SAID</p>
-</body>
-</html>
-"""
+_PAGE, _WALK = (Path(__file__).with_name(name) for name in ("page.html", "walk.html"))
 
 
 class WalkPage:
@@ -96,8 +78,8 @@ class WalkPage:
 
         async def page(_: Request) -> Response:
             view = self._latest[1]
-            walk, said = ("", "") if view is None else (markup(view), escape(view.ask))
-            return HTMLResponse(_PAGE.replace("WALK", walk, 1).replace("SAID", said, 1))
+            walk, ask = ("", "") if view is None else (markup(view), view.ask)
+            return HTMLResponse(render(_PAGE, walk=walk, ask=ask))
 
         async def events(request: Request) -> Response:
             if request.method == "HEAD":
@@ -134,8 +116,8 @@ class WalkPage:
                 number, view = self._latest
                 if view is not None and number != seen:
                     seen, idle = number, 0.0
-                    told = msgspec.json.encode({"html": markup(view), "said": view.ask, "over": view.over})
-                    yield b"event: walk\ndata: " + told + b"\n\n"
+                    content = msgspec.json.encode({"html": str(markup(view)), "said": view.ask, "over": view.over})
+                    yield b"event: walk\ndata: " + content + b"\n\n"
                 elif (idle := idle + LOOK_S) >= BEAT_S:
                     idle = 0.0
                     yield b"event: beat\ndata: -\n\n"
@@ -144,36 +126,6 @@ class WalkPage:
             watcher.close()
 
 
-def markup(view: WalkView) -> str:
-    """Return a view as HTML: what to do now, the bars, the steps. All texts are escaped."""
-    parts = [f'<section class="now"><p class="sentence">{escape(view.ask)}</p>']
-    parts.append(f'<p class="note">{escape(view.note)}</p></section>')
-    if view.bars:
-        parts.append(f'<section class="bars">{"".join(map(_bar, view.bars))}</section>')
-    if view.saved:
-        parts.append(f'<p class="saved">kept as {escape(view.saved)}</p>')
-    parts.append(f'<ol class="steps">{"".join(map(_step, view.steps))}</ol>')
-    return "".join(parts)
-
-
-def _bar(bar: Bar) -> str:
-    width = round(100 * min(max(bar.share, 0.0), 1.0))
-    # a width as an attribute of SVG: the content policy lets no style through
-    return (
-        f'<div class="bar" data-value="{bar.state}"><span class="mark" aria-hidden="true">{BAR_MARKS[bar.state]}</span>'
-        f'<span class="what">{escape(bar.label)}</span>'
-        f'<svg aria-hidden="true" preserveAspectRatio="none" viewBox="0 0 100 10">'
-        f'<rect width="{width}" height="10"/></svg><span class="said">{escape(bar.text)}</span></div>'
-    )
-
-
-def _step(step: StepView) -> str:
-    lines = "".join(f"<p>{escape(found)}</p>" for found in step.found if step.state == "passed")
-    lines += "".join(
-        f'<p class="wrong">{escape(wrong.what)}</p><p class="todo">{escape(wrong.todo)}</p>' for wrong in step.wrong
-    )
-    current = ' aria-current="step"' if step.state == "now" else ""
-    return (
-        f'<li data-value="{step.state}"{current}><span class="mark" aria-hidden="true">{MARKS[step.state]}</span>'
-        f'<h2>{escape(step.title)}</h2><span class="outcome">{SAID[step.state]}</span><div>{lines}</div></li>'
-    )
+def markup(view: WalkView) -> Markup:
+    """Return a view as HTML: what to do now, the bars, the steps."""
+    return Markup(render(_WALK, view=view, marks=MARKS, outcomes=SAID, bar_marks=BAR_MARKS))  # noqa: S704 - escaped by it

@@ -41,48 +41,48 @@ def parser() -> Parser:
 def main(argv: Sequence[str]) -> int:
     """Do one thing to the people of a table; return 0. Raises `UsageError`, `SettingsError` or `UserError`."""
     args = parser().parse_args(argv)
-    from pi_controller.web.judging import people_of
+    from pi_controller.web.judging import users_path
     from pi_controller.web.signing.users import Users
 
     settings = load_settings(settings_path(args))
-    with closing(Users(people_of(settings))) as people:
-        for line in _done(people, args.does, args.name, args.role):
+    with closing(Users(users_path(settings))) as users:
+        for line in _done(users, args.does, args.name, args.role):
             print(line)
     if not settings.web.judges:
         print("note: these settings have no console: [web] judges = true opens it")
     return 0
 
 
-def _done(people: Users, does: str, name: str | None, role: str | None) -> list[str]:
+def _done(users: Users, does: str, name: str | None, role: str | None) -> list[str]:
     from pi_controller.web.judging import new_head
     from pi_controller.web.signing.pins import Pins, new_pin
     from pi_controller.web.signing.sessions import Sessions
 
     if does == "list":
-        return [f"{one.name}: {one.role}" for one in people.everybody()] or ["nobody"]
+        return [f"{one.name}: {one.role}" for one in users.everybody()] or ["nobody"]
     if does == "new-head":
-        return [_pin(*new_head(people, Pins(), name or HEAD))]
+        return [_pin(*new_head(users, Pins(), name or HEAD))]
     if not name:
         raise UsageError(f"judges {does}: whom?", "give a name, in quotes if it has spaces")
     if does == "add":
         if not role:
             raise UsageError("judges add: as what?", f"give a role: {', '.join(ROLES)}")
         pin = new_pin()
-        return [_pin(people.add(name, role, Pins().hash(pin)).name, pin)]
-    person = _named(people, name)
+        return [_pin(users.add(name, role, Pins().hash(pin)).name, pin)]
+    person = _named(users, name)
     if does == "new-pin":
-        people.give_pin(person.id, Pins().hash(pin := new_pin()))
+        users.give_pin(person.id, Pins().hash(pin := new_pin()))
         return [_pin(person.name, pin)]
     if does == "revoke":
-        return [f"{person.name}: {Sessions(people).revoke(person.id)} sessions ended"]
-    people.remove(person.id)
+        return [f"{person.name}: {Sessions(users).revoke(person.id)} sessions ended"]
+    users.remove(person.id)
     return [f"{person.name} is removed"]
 
 
-def _named(people: Users, name: str) -> User:
+def _named(users: Users, name: str) -> User:
     from pi_controller.web.signing.users import UserError
 
-    found = people.named(name)
+    found = users.named(name)
     if found is None:
         raise UserError(f"nobody is called {name}", "'moccasin-mat judges list' names everybody")
     return found[0]

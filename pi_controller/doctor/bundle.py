@@ -55,12 +55,12 @@ def service_log() -> str:
 
 def anonymous_settings(settings: Settings) -> Json:
     """Return the settings as JSON without names, PINs and passwords, paths by their last part only."""
-    told = cast("dict[str, Json]", settings.model_dump(mode="json"))
-    game = cast("dict[str, Json]", told["game"])
+    content = cast("dict[str, Json]", settings.model_dump(mode="json"))
+    game = cast("dict[str, Json]", content["game"])
     kept = game.pop("name")
-    told = cast("dict[str, Json]", _anonymous(told))
-    cast("dict[str, Json]", told["game"])["name"] = kept  # the rule set's name is nobody's
-    return told
+    content = cast("dict[str, Json]", _anonymous(content))
+    cast("dict[str, Json]", content["game"])["name"] = kept  # the rule set's name is nobody's
+    return content
 
 
 def _anonymous(value: Json, key: str = "") -> Json:

@@ -1,4 +1,4 @@
-"""Reading an action: each helper takes one thing out of it, or raises `InvalidActionError` saying what it should be.
+"""Validates the fields of an action: each helper returns one value, or raises `InvalidActionError`.
 
 JSON's kinds are kept apart: true is no number, 1 is no truth, 1.0 is no whole number.
 """
@@ -75,9 +75,9 @@ def letters(words: Sequence[str], pieces: Mapping[str, tuple[str, int]]) -> dict
     """
     if len(words) != 1:
         return None
-    said = words[0].lower()
-    shown = {name: said.count(letter) for letter, (name, _) in pieces.items()}
-    if said != "0" and sum(shown.values()) != len(said):
+    letters_typed = words[0].lower()
+    shown = {name: letters_typed.count(letter) for letter, (name, _) in pieces.items()}
+    if letters_typed != "0" and sum(shown.values()) != len(letters_typed):
         return None
     return None if any(shown[name] > count for name, count in pieces.values()) else shown
 

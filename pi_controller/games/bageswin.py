@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict, cast
 
 from pi_controller.errors import UsageError
 from pi_controller.games import actions
@@ -85,6 +85,25 @@ class State:
         return replace(self, out=self.out | {player for player in self.players if not self.sticks[player]})
 
 
+class PlayerRow(TypedDict):
+    """A player on the score sheet."""
+
+    name: str
+    sticks: int
+    out: bool
+
+
+class BageswinSheet(TypedDict):
+    """The score sheet's keys. `players` are in turn order, `value` is what the last throw was worth."""
+
+    thrower: str
+    bank: int
+    players: list[PlayerRow]
+    value: int | None
+    winner: str | None
+    finish: Literal["forfeit"] | None
+
+
 class Bageswin(Game[State]):
     """The fish game with its options chosen."""
 
@@ -132,7 +151,7 @@ class Bageswin(Game[State]):
         """Return whose throw it is; None when the game is over."""
         return state.thrower if state.winner is None else None
 
-    def sheet(self, state: State) -> dict[str, Json]:
+    def sheet(self, state: State) -> BageswinSheet:
         """Return thrower, bank, players, value, winner and finish."""
         return {
             "thrower": state.thrower,
@@ -168,10 +187,10 @@ class Bageswin(Game[State]):
             read.wrong("thrower is a player who is not out", "thrower", "players", "bank")
         alone = thrower if thrower and not state.others() else None
         if winner != alone:
-            told = (
+            fault = (
                 f"{alone} alone holds sticks: winner is {alone}" if alone else f"{winner} has not won: others play on"
             )
-            read.wrong(told, "winner", "thrower", "players", "bank")
+            read.wrong(fault, "winner", "thrower", "players", "bank")
         elif winner and (state.finish is None) != (sticks[BANK] == 0):
             read.wrong("who wins by play has won the bank too; finish is forfeit where it holds sticks", "finish")
         for row, own in zip(rows, self.sheet(state)["players"], strict=True):

@@ -1,4 +1,4 @@
-"""What every game is: options as data, an opening, and a pure `play`.
+"""Base class of games: options as data, an opening, and a pure `play`.
 
 A rule set is data with a name, a version and its source; a community's own rules prevail over all of them. The two
 errors are told apart as at a chess board: *invalid* is no action of this game, *illegal* is one that is not allowed
@@ -140,8 +140,8 @@ class Game(ABC, Generic[S]):
         """
 
     @abstractmethod
-    def sheet(self, state: S) -> dict[str, Json]:
-        """Return the state under the score sheet's keys."""
+    def sheet(self, state: S) -> Mapping[str, Json]:
+        """Return the state under the score sheet's keys, a dict; each game of ours has a TypedDict of them."""
 
     @abstractmethod
     def over(self, state: S) -> bool:

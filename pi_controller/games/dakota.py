@@ -7,12 +7,12 @@ are the booklet's. Where it contradicts itself or leaves a case open, an option 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict
 
 from pi_controller.games.actions import Forfeit
 from pi_controller.games.base import Action, Game, Hidden, IllegalActionError, Json, Team, other
 from pi_controller.games.dakota_restore import restored
-from pi_controller.games.dakota_state import MIDDLE, TEAMS, Foul, Hide, Hit, Mode, State, Toss, read
+from pi_controller.games.dakota_state import MIDDLE, TEAMS, Finish, Foul, Hide, Hit, Mode, Owed, State, Toss, read
 from pi_controller.games.forms import FOUND, TEAM, Forms, Place
 from pi_controller.games.options import Choice, Option, OptionalNumber, Whole
 
@@ -29,6 +29,19 @@ AWARD, PAGUGA = 2, 4
 """What a hide earns when both hits miss, and when the second finds (chapters 2 and 4)."""
 KEPT = {"sahdogan": 4, "yawapi": 6}
 """What the hider keeps after the point of a decision hide (chapters 6 and 7)."""
+
+
+class DakotaSheet(TypedDict):
+    """The score sheet's keys. `long`, `middle` and `short` are sticks, by team where teams hold them."""
+
+    hider: Team | None
+    long: dict[str, int]
+    middle: int
+    short: dict[str, int]
+    owed: Owed | None
+    situation: str | None
+    winner: Team | None
+    finish: Finish | None
 
 
 class Dakota(Game[State]):
@@ -127,7 +140,7 @@ class Dakota(Game[State]):
         """Return the team of the hide just settled; None before there is one and after its own foul."""
         return state.last.hider if state.last else None
 
-    def sheet(self, state: State) -> dict[str, Json]:
+    def sheet(self, state: State) -> DakotaSheet:
         """Return hider, long, middle, short, owed, situation, winner and finish."""
         return {
             "hider": state.hider,

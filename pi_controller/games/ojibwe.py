@@ -8,7 +8,7 @@ numbers below are the regulation's. Where it leaves a case open, an option says 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypedDict
 
 from pi_controller.games.actions import Forfeit
 from pi_controller.games.base import Action, Game, Hidden, IllegalActionError, Json, Team, other
@@ -19,6 +19,7 @@ from pi_controller.games.ojibwe_state import (
     POOL,
     RENAMED,
     TEAMS,
+    Finish,
     Shot,
     State,
     Toss,
@@ -45,6 +46,23 @@ def value(pad: int, high: int | None) -> int:
     if high is None:
         return PLAIN
     return HIGH if pad == high else HIGH_MATE if pad == MATE[high] else PLAIN
+
+
+class OjibweSheet(TypedDict):
+    """The score sheet's keys. `counters` and `short` sticks are by team, `high` is the pad that is worth eight,
+    `shooting` what the hitters can still pay with."""
+
+    hider: Team | None
+    counters: dict[str, int]
+    pool: int
+    short: dict[str, int]
+    high: int | None
+    hides_left: int
+    banked: int
+    shooting: int | None
+    double: bool
+    winner: Team | None
+    finish: Finish | None
 
 
 class Ojibwe(Game[State]):
@@ -122,7 +140,7 @@ class Ojibwe(Game[State]):
         """Return whether `action` ends the hide in progress."""
         return self.current(action).get("do") == "shoot"
 
-    def sheet(self, state: State) -> dict[str, Json]:
+    def sheet(self, state: State) -> OjibweSheet:
         """Return hider, counters, pool, short, high, hides_left, banked, shooting, double, winner and finish."""
         return {
             "hider": state.hider,

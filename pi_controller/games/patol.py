@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, TypeVar, cast
+from typing import Any, ClassVar, Literal, TypedDict, TypeVar, cast
 
 from pi_controller.games import actions
 from pi_controller.games.base import Action, Game, IllegalActionError, Json
@@ -98,6 +98,27 @@ class State:
         return replace(self, horses=tuple(changed if one.player == changed.player else one for one in self.horses))
 
 
+class HorseRow(TypedDict):
+    """A player's horse on the score sheet: a `Horse`, and the notch it is in."""
+
+    player: str
+    river: River | None
+    direction: Direction | None
+    progress: int
+    notch: int | None
+    out: bool
+
+
+class PatolSheet(TypedDict):
+    """The score sheet's keys. `horses` are in turn order, `value` is what the last throw was worth."""
+
+    thrower: str | None
+    horses: list[HorseRow]
+    value: int | None
+    winner: str | None
+    finish: Literal["forfeit"] | None
+
+
 class Patol(Game[State]):
     """Patol with its options chosen."""
 
@@ -157,7 +178,7 @@ class Patol(Game[State]):
         """Return whether `action` ends the throw in progress: the horse of another player that starts does not."""
         return action.get("do") not in ("start", "forfeit")
 
-    def sheet(self, state: State) -> dict[str, Json]:
+    def sheet(self, state: State) -> PatolSheet:
         """Return thrower, horses, value, winner and finish."""
         return {
             "thrower": state.thrower,

@@ -1,4 +1,4 @@
-"""A game in progress, for people at a Python prompt: push actions, take them back, look at the table.
+"""Interactive game object for Python: push and pop actions, inspect the state.
 
 `Play` remembers what the rules do not: the actions so far and the state before each. It adds no rule of its own.
 """
@@ -98,8 +98,8 @@ class Play:
         """Return how the game ended, or None while it goes on."""
         if not self.game.over(self.state):
             return None
-        told = self.game.sheet(self.state)
-        return Outcome(told.get("winner"), told.get("finish"))
+        sheet = self.game.sheet(self.state)
+        return Outcome(sheet.get("winner"), sheet.get("finish"))
 
     def __iter__(self) -> Iterator[dict[str, Json]]:
         """Go through the actions so far."""
@@ -162,9 +162,9 @@ def _bar(count: int, mark: str) -> str:
     return " ".join(fives) + (" ..." if count > _WIDEST else "")
 
 
-def _player(told: Mapping[str, Json]) -> tuple[str, int, str, str]:
+def _player(row: Mapping[str, Json]) -> tuple[str, int, str, str]:
     """Return the row of a player told as an object: its name, what is drawn of it, and the rest in words."""
-    (_, name), *rest = told.items()
+    (_, name), *rest = row.items()
     count = next((value for key, value in rest if key in BARS), 0)
     words = [key if value is True else f"{key} {value}" for key, value in rest if key not in BARS and _is_set(value)]
     return str(name), count, "|", ", ".join(words)

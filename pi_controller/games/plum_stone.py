@@ -7,7 +7,7 @@ on the other, three are white (the natural colour) on one and black on the other
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict
 
 from pi_controller.games import actions
 from pi_controller.games.base import Action, Game, IllegalActionError, Json, Team, other
@@ -35,6 +35,17 @@ class State:
     value: int | None = None
     winner: Team | None = None
     finish: Literal["forfeit"] | None = None
+
+
+class PlumStoneSheet(TypedDict):
+    """The score sheet's keys. `counters` are by player, `value` is what the last throw was worth."""
+
+    thrower: Team | None
+    pile: int
+    counters: dict[str, int]
+    value: int | None
+    winner: Team | None
+    finish: Literal["forfeit"] | None
 
 
 class PlumStone(Game[State]):
@@ -85,7 +96,7 @@ class PlumStone(Game[State]):
         """Return whose throw it is; None before the lot and when the game is over."""
         return state.thrower if state.winner is None else None
 
-    def sheet(self, state: State) -> dict[str, Json]:
+    def sheet(self, state: State) -> PlumStoneSheet:
         """Return thrower, pile, counters, value, winner and finish."""
         return {
             "thrower": state.thrower,

@@ -1,4 +1,4 @@
-"""The games by name: the ones that come with the program, and those of other packages, by their entry points.
+"""Registry of games by name: built in, and from other packages by entry points.
 
 Another package brings a game with an entry point in the group `moccasin_mat.games`:
 

@@ -1,4 +1,4 @@
-"""From a score sheet back to a state: every value taken out is checked, and all that is wrong is told at once.
+"""Validates a score sheet for `Game.restore`: every value is checked, and all faults are reported at once.
 
 The sheet comes from a judge who says how the table stands, so its faults are told in words and never one by one.
 """
@@ -192,8 +192,8 @@ class Sheet:
         """Raise `InvalidActionError` with every fault found so far, if there is one."""
         if self._faults:
             more = len(self._faults) - MOST
-            told = [*self._faults[:MOST], f"and {more} more"] if more > 0 else self._faults
-            raise InvalidActionError("; ".join(told), "correct the sheet, all of it, and set the table again")
+            faults = [*self._faults[:MOST], f"and {more} more"] if more > 0 else self._faults
+            raise InvalidActionError("; ".join(faults), "correct the sheet, all of it, and set the table again")
 
     def agree(self, own: Mapping[str, Json]) -> None:
         """Check what follows from the rest and was written all the same, against the state's `own` sheet; `check`."""

@@ -1,4 +1,4 @@
-"""The score sheet, `moccasin-mat score`: actions in, states and calls out, one JSON object a line each.
+"""`moccasin-mat score`: actions in, states and words called out, one JSON object a line each.
 
 A line that is no action of the game, or not allowed now, is answered with an error and changes nothing. Whatever
 comes in, no line ends the sheet.

@@ -7,7 +7,7 @@ named below. Where it leaves a case open, an option says so.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict
 
 from pi_controller.games.actions import Forfeit
 from pi_controller.games.base import Action, Game, Hidden, IllegalActionError, Json, Team, other
@@ -49,6 +49,20 @@ SPLIT = 1
 
 _FLAGS = {"block", "mirror"}
 """What a guess may be beside its signal."""
+
+
+class SlahalSheet(TypedDict):
+    """The score sheet's keys. `live`, `dead` and `sticks`, all of a team's, are by team; `king` is who holds it."""
+
+    phase: Literal["duel", "play", "over"]
+    hiding: Team | None
+    pairs_out: Literal[1, 2] | None
+    live: dict[str, int]
+    dead: dict[str, int]
+    king: Team | None
+    sticks: dict[str, int]
+    winner: Team | None
+    finish: Finish | None
 
 
 class Slahal(Game[State]):
@@ -116,7 +130,7 @@ class Slahal(Game[State]):
         loses = self.settings["rehide"] == "loses_bones"
         return action.get("do") == "guess" or (action.get("do") == "rehide" and loses)
 
-    def sheet(self, state: State) -> dict[str, Json]:
+    def sheet(self, state: State) -> SlahalSheet:
         """Return phase, hiding, pairs_out, live, dead, king, sticks, winner and finish."""
         return {
             "phase": state.phase,

@@ -1,4 +1,4 @@
-"""Sticks are conserved: what one pool loses another gains. Every game counts with this and with nothing else."""
+"""Conserved counters: named pools of sticks whose total no move changes. Every game counts with them."""
 
 from __future__ import annotations
 

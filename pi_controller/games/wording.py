@@ -1,4 +1,4 @@
-"""Words as people read them: without what nobody sees, a value shown in short, and the nearest to a misspelt one."""
+"""Text for messages: strips invisible characters, shortens values, suggests the nearest word."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ mat, where a telephone would look the same, or where sensors are missing and a b
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -112,7 +112,7 @@ class BeadFit:
 
 
 class BeadFitter:
-    """Fits readings of one mat. Building one lays down the grids (some 50 ms each); a fit keeps nothing.
+    """Fits readings of one mat. The first fit lays down the grids (some 20 ms each); else a fit keeps nothing.
 
     `highest_mm` is how far above the mat's surface a magnet may be without being held: more than the default where
     hands that hold magnets rest on the mat. Kinds are then not told apart as surely, and that is no doubt.
@@ -125,10 +125,17 @@ class BeadFitter:
         self._highest = highest_mm
         self._lifted = highest_mm > HIGHEST_MM
         self._lies = (highest_mm / 2, highest_mm / 3) if self._lifted else LIES_AT_MM
-        self._grid = Grid(self.sensors_mm, self._pads, step_mm=step_mm, height_mm=self._lies[0] - 1.0)
-        far = highest_mm if self._lifted else LIES_AT_MM[0] - 1.0
+        self._step_mm = step_mm
+
+    @cached_property
+    def _grid(self) -> Grid:  # a table whose mat has no magnetometers needs none
+        return Grid(self.sensors_mm, self._pads, step_mm=self._step_mm, height_mm=self._lies[0] - 1.0)
+
+    @cached_property
+    def _reach(self) -> Reach:
+        far = self._highest if self._lifted else LIES_AT_MM[0] - 1.0
         inset = FIST_MM if self._lifted else BEAD_MM
-        self._reach = Reach(self.sensors_mm, self._pads, height_mm=far, inset_mm=inset)
+        return Reach(self.sensors_mm, self._pads, height_mm=far, inset_mm=inset)
 
     def fit(
         self,

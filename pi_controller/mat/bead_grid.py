@@ -43,7 +43,7 @@ class Grid:
         xs = np.linspace(-half_x, half_x, round(2 * half_x / step_mm) + 1)
         ys = np.linspace(-half_y, half_y, round(2 * half_y / step_mm) + 1)
         self.places = np.array([(x, y, height_mm) for x in xs for y in ys])
-        maps = np.array([response(sensors_mm, place) for place in self.places])  # (places, sensors, 3, 3)
+        maps = response(sensors_mm, self.places)  # (places, sensors, 3, 3)
         count, sensors = maps.shape[:2]
         self._field = np.ascontiguousarray(maps.transpose(0, 3, 1, 2).reshape(count * 3, sensors * 3), SINGLE)
         self._sum = _planes(maps)

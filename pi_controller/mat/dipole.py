@@ -19,14 +19,14 @@ _EYE = np.eye(3)
 
 
 def response(sensors_mm: NDArray[np.float64], place_mm: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the linear map from a moment (A m^2) at `place_mm` (3,) to fields (microtesla), shape (sensors, 3, 3).
+    """Return the linear map from a moment (A m^2) at `place_mm` (..., 3) to fields (microtesla), (..., sensors, 3, 3).
 
     `response(...) @ moment` is the field at each of `sensors_mm` (sensors, 3).
     """
-    r = sensors_mm - place_mm
-    d2 = np.einsum("ni,ni->n", r, r)
-    outer = 3.0 * r[:, :, None] * r[:, None, :] / d2[:, None, None]
-    return UT_MM3_PER_AM2 * (outer - _EYE) / (d2 * np.sqrt(d2))[:, None, None]
+    r = sensors_mm - place_mm[..., None, :]
+    d2 = np.einsum("...i,...i->...", r, r)
+    outer = 3.0 * r[..., :, None] * r[..., None, :] / d2[..., None, None]
+    return UT_MM3_PER_AM2 * (outer - _EYE) / (d2 * np.sqrt(d2))[..., None, None]
 
 
 def look(

@@ -38,8 +38,15 @@ True
 -1 is no time
 """
 
+from typing import TYPE_CHECKING
+
+from pi_controller.lazy import lazily
 from pi_controller.record.model import Check, Comment, Fault, Move, Record, RecordError, Ruling
-from pi_controller.record.reading import read
-from pi_controller.record.writing import write
+
+if TYPE_CHECKING:
+    from pi_controller.record.reading import read
+    from pi_controller.record.writing import write
+else:
+    __getattr__ = lazily(__name__, {"read": "reading", "write": "writing"})  # a table plays without either
 
 __all__ = ["Check", "Comment", "Fault", "Move", "Record", "RecordError", "Ruling", "read", "write"]

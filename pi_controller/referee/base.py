@@ -1,4 +1,4 @@
-"""What every referee does alike: the judge's word, the link, restarts, and the order in which things are concluded.
+"""Base class of referees: the judge's commands, the link, restarts, and the order of conclusions.
 
 A `Referee` concludes; the journal makes it true. Everything public is in the `Story` it is given each time. What it
 keeps itself (`PrivateState`) is what nobody may know or what only the mat can say again; after a restart that memory is

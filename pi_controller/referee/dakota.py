@@ -100,8 +100,8 @@ class DakotaReferee(Referee):
 
     def _missed(self, tx: Transaction, event: Blind | Link, why: str) -> None:
         story = tx.story
-        told = isinstance(event, Blind) and story.phase in ("hide", "check", "show")
-        if told and story.hands.doubt < story.collecting:
+        needs_answer = isinstance(event, Blind) and story.phase in ("hide", "check", "show")
+        if needs_answer and story.hands.doubt < story.collecting:
             tx.add(LinkSeen(tx.t, story.link.up is not False, why))
         super()._missed(tx, event, why)
 

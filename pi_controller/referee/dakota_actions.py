@@ -1,4 +1,4 @@
-"""What an action of Hampa Apena makes of its hide: the two hits, and the foul that settles it or the one before."""
+"""Effects of Hampa Apena's actions on the hide: the two hits, and the foul that settles it or the one before."""
 
 from __future__ import annotations
 

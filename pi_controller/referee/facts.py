@@ -1,4 +1,4 @@
-"""What the referee concludes, as strict typed JSON: one fact a line, `{"t": s, "kind": name, ...}`.
+"""Fact types, the events of the journal, as strict typed JSON: one a line, `{"t": s, "kind": name, ...}`.
 
 Facts are what the journal keeps. They are public: no fact holds the bead's place before the hide is over. State,
 undo and resume are folds over them (`reducer.apply`).
@@ -191,7 +191,7 @@ back and nothing has moved, the disc is felt again, a stroke was felt after all,
 
 
 class Called(msgspec.Struct, frozen=True, tag_field="kind", tag="called", omit_defaults=True):
-    """Who said what follows in this batch. `key` is the command's own among the actor's: said twice it counts once.
+    """The actor of the rest of this batch. `key` is the command's idempotency key among the actor's.
 
     `call` is what was said in a word (`judge.JudgeCall`'s tags), `digest` tells one call from another (the beginning
     of SHA-256 over its JSON without its time, hex; older journals have none).

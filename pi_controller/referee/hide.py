@@ -1,4 +1,4 @@
-"""From the first hand under a pad to a bead that lies well: passes, the ready check, and the bead shown again.
+"""The hiding phase: hand passes, the ready check, sealing, and the bead shown again.
 
 Booklet, chapter 2: the hand goes under every pad, and under none twice; chapter 12: the fouls of the hider.
 """

@@ -1,4 +1,4 @@
-"""One history of a game: facts told in order, where an undo goes back to the story before what it takes back.
+"""Event history with undo: folds facts in order; an undo returns to the story before what it takes back.
 
 A journal is never changed, so an undo is a fact like any other: `Undone(batch=n)` says that batch n and all after it no
 longer count. What was so taken back can itself be in the way of an undo: where batch 5 took back batch 4, and batch 8

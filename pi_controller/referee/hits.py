@@ -1,4 +1,4 @@
-"""Hits: from a stroke that was felt to the action of the game, and the bead watched while one is owed.
+"""The hitting phase: turns detected strikes into actions, and watches the bead while a hit is owed.
 
 How each is treated is the organiser's (`settings.SENSED`): a touch, two pads at once, the pad of the first hit, a
 stroke that comes too early, a bead that moved.

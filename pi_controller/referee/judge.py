@@ -1,4 +1,4 @@
-"""What a judge can say to the referee. Everything is said of now; nothing is ever deleted by it."""
+"""Command types of the judge. Each holds from now on; none deletes anything."""
 
 from __future__ import annotations
 

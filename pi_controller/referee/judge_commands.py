@@ -1,4 +1,4 @@
-"""What a judge commands in every game: answers, undo, hide again, the table itself. What is refused changes nothing."""
+"""Handlers of the judge's commands that all games share: answers, undo, hide again, the table itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One line of JSON to a mat event or a judge's call; what is neither is an `InvalidActionError` and changes nothing."""
+"""Parses a line of JSON into a mat event or a judge's command; raises `InvalidActionError` for anything else."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ def read(line: bytes) -> MatEvent | JudgeCall:
             raise InvalidActionError('"t" is a number of seconds')
         _known(head.event, "event", EVENTS)
         _known(head.judge, "call of a judge", CALLS)
-        said: MatEvent | JudgeCall = _event(line) if head.judge is None else _call(line)
+        parsed: MatEvent | JudgeCall = _event(line) if head.judge is None else _call(line)
     except msgspec.ValidationError as error:
         raise InvalidActionError(str(error)) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise InvalidActionError(f"not JSON: {error}") from error
     except RecursionError as error:
         raise InvalidActionError("nested too deeply") from error
-    match said:
+    match parsed:
         case HandIn(pad=pad) | HandOut(pad=pad):
             _pads([pad])
         case Strike(pads=pads):
@@ -69,7 +69,7 @@ def read(line: bytes) -> MatEvent | JudgeCall:
             raise InvalidActionError("there is no such button", f"the buttons are: {', '.join(BUTTONS)}")
         case _:
             pass
-    return said
+    return parsed
 
 
 def _known(name: str | None, what: str, names: tuple[str, ...]) -> None:

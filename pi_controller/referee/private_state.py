@@ -1,4 +1,4 @@
-"""What the referee remembers of the mat and never tells: the last reading, hands under pads, the sealed bead."""
+"""The referee's unpublished state: the last bead reading, hands under pads, the sealed bead."""
 
 from __future__ import annotations
 

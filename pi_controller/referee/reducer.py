@@ -1,4 +1,4 @@
-"""The fold from facts to a story, which state, resume, undo and replay are made of; one for all games.
+"""Reducer: applies facts to a story; state, resume, undo and replay of all games are folds with it.
 
     ojibwe   toss -> hide -> check -> hit -> show -> hide ...        pads are opened while a hit is due
     slahal   toss -> hide -> check -> guess -> hide ...              the toss is the duel of the first guessers

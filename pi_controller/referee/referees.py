@@ -1,4 +1,4 @@
-"""Who referees a game: the class `REFEREE` of its own module here, or the one for throws and the judge's word."""
+"""Selects the referee of a game: `REFEREE` of its own module here, or the one for throws and the judge's word."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who sits where: which mat is before the hiders, and which way round it is for them.
+"""Seating: which mat is before the hiders, and whether its pads are mirrored for them.
 
 Pads are told as the hiders see them, pad 1 on their left. One mat between the teams lies the right way round for one of
 them only, so it turns with the roles; where each team has a mat of its own, the mat changes instead.

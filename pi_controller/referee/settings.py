@@ -1,4 +1,4 @@
-"""What an organiser chooses about the referee: the fouls it calls, how long it looks, how long a hit may take."""
+"""Settings of the referee: treatment of sensed fouls, unanswered questions, and time limits."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ cannot be hidden again (Lahal sheet, Game Play).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pi_controller.games.slahal_state import ONE_PAIR
 from pi_controller.mat.events import Beads, Button, HandIn, HandOut, MatEvent
@@ -18,6 +18,8 @@ from pi_controller.referee.facts import ByEye, FoulSeen, Question, Ready, Source
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pi_controller.games.base import Game
+    from pi_controller.games.slahal import SlahalSheet
     from pi_controller.referee.judge import JudgeAction
     from pi_controller.referee.story import Story
     from pi_controller.referee.transaction import Transaction
@@ -169,7 +171,7 @@ class Guessing(Referee):
         """Return where the unmarked bones are, a digit each, when a sure reading shows one for each holder."""
         reading = self._private.reading
         pads = sorted(bone.pad or 0 for bone in reading.found) if reading is not None and reading.sure else []
-        if len(pads) != self.game.sheet(story.state)["pairs_out"]:
+        if len(pads) != _sheet(self.game, story)["pairs_out"]:
             return None
         place = int("".join(map(str, pads)))
         return place if place in SIGNALS else None
@@ -180,14 +182,14 @@ class Guessing(Referee):
         return hands == HOLDERS[0] | HOLDERS[1] if self._pairs(story) == 2 else hands in HOLDERS
 
     def _pairs(self, story: Story) -> int:
-        return int(self.game.sheet(story.state)["pairs_out"] or 0)
+        return _sheet(self.game, story)["pairs_out"] or 0
 
     def _seal(self, tx: Transaction, place: int) -> None:
         self._left = False
         tx.seal(place)
 
     def _rehide(self, tx: Transaction, by: Source) -> None:
-        hiding = tx.game.sheet(tx.story.state)["hiding"]
+        hiding = _sheet(tx.game, tx.story)["hiding"]
         tx.add(FoulSeen(tx.t, "rehide", str(hiding)))
         tx.play({"do": "rehide"}, by)
         self._rehidden(tx)
@@ -211,6 +213,10 @@ class Guessing(Referee):
             self._seal(tx, place)
 
 
+def _sheet(game: Game[Any], story: Story) -> SlahalSheet:
+    return cast("SlahalSheet", game.sheet(story.state))
+
+
 def _button(tx: Transaction, name: str) -> None:
     match name, tx.story.phase:
         case "toss_a" | "toss_b", "toss":
@@ -218,7 +224,7 @@ def _button(tx: Transaction, name: str) -> None:
         case "ready", "hide":
             tx.add(Ready(tx.t))
         case "left" | "right" | "inside" | "outside", "guess":
-            two = tx.game.sheet(tx.story.state)["pairs_out"] == 2
+            two = _sheet(tx.game, tx.story)["pairs_out"] == 2
             if tx.story.question is None and (two or name in ONE_PAIR):
                 _guess(tx, {"do": "guess", "signal": name}, "sensor")
         case _:
@@ -229,7 +235,7 @@ def _guess(tx: Transaction, action: Mapping[str, Any], by: Source) -> None:
     """Settle a guess: the bones that were read say what it was worth, or the judge where none were."""
     sealed = tx.sealed
     if sealed is None:
-        two = tx.game.sheet(tx.story.state)["pairs_out"] == 2
+        two = _sheet(tx.game, tx.story)["pairs_out"] == 2
         choices = tuple(dict.fromkeys(SIGNALS.values())) if two else ONE_PAIR
         flags = [flag for flag in ("block", "mirror") if action.get(flag)]
         tx.add(Question(tx.t, "actual", choices, said=" ".join([str(action["signal"]), *flags])))

@@ -1,4 +1,4 @@
-"""Where a game stands with all that is around its state: a `Story`, folded from facts by `reducer`.
+"""State of a game and the table around it: a `Story`, folded from facts by `reducer`.
 
 A story and its parts are public, frozen and hashable. None has a field that could hold the bead's place before the
 reveal. What belongs to one hide stands in its `Hide`, so that the next one begins as `Hide(number + 1)`.

@@ -49,17 +49,17 @@ class Pipe:
         if not line.strip():
             return True
         try:
-            said = lines.read(line)
-            self._pass(said.t)
-            self._t = said.t
-            facts = self.history.decided(said, self._referee.decide)
+            parsed = lines.read(line)
+            self._pass(parsed.t)
+            self._t = parsed.t
+            facts = self.history.decided(parsed, self._referee.decide)
         except (InvalidActionError, IllegalActionError) as error:
             message = f"line {self._lines}: {error.what}; {error.todo or TODO}"
             self._out({"error": {"kind": error.code, "message": message, "line": self._lines}})
             return False
         self._write_facts(facts)
         if any(isinstance(fact, Undone) for fact in facts):
-            self._write_facts(self._referee.tick(self.story, said.t))
+            self._write_facts(self._referee.tick(self.story, parsed.t))
         return True
 
     def end(self) -> None:
@@ -84,12 +84,12 @@ class Pipe:
             self._out(self._shown(fact, self.history.add(batch, fact)))
 
     def _shown(self, fact: Fact, story: Story) -> dict[str, Any]:
-        told = {"t": fact.t, **cast("dict[str, Any]", msgspec.to_builtins(fact))}
+        fields = {"t": fact.t, **cast("dict[str, Any]", msgspec.to_builtins(fact))}
         if isinstance(fact, Done):
-            told["calls"] = fact.calls
+            fields["calls"] = fact.calls
         if isinstance(fact, Done | StateSet):
-            told["state"] = self.game.sheet(story.state)
-        return told
+            fields["state"] = self.game.sheet(story.state)
+        return fields
 
 
 def run(game: Game[Any], referee: Referee, source: Iterable[bytes], out: TextIO) -> int:

@@ -1,4 +1,4 @@
-"""One input's turn: the facts it gives rise to, and the story as they leave it."""
+"""Transaction: the facts that one input gives rise to, and the story after them."""
 
 from __future__ import annotations
 

@@ -85,16 +85,16 @@ def _wrong(entry: polib.POEntry) -> str:
     asked = _places([entry.msgid, entry.msgid_plural])
     if asked is None:
         return "the English sentence was changed: it is not the table's any more"
-    for said in entry.msgstr_plural.values() or [entry.msgstr]:
-        if any(unicodedata.category(char) in {"Cc", "Cs"} for char in said):
+    for translation in entry.msgstr_plural.values() or [entry.msgstr]:
+        if any(unicodedata.category(char) in {"Cc", "Cs"} for char in translation):
             return "a control character stands in it"
-        places = _places([said])
+        places = _places([translation])
         if places is None:
             return "a { without its }, or the other way round"
         if more := places - asked:
             names = " and ".join("{" + name + "}" for name in sorted(more))
             return f"the English sentence has no {names}"
-        if said != said.strip() and entry.msgid == entry.msgid.strip():
+        if translation != translation.strip() and entry.msgid == entry.msgid.strip():
             return "it begins or ends with a space"
     return ""
 

@@ -70,18 +70,18 @@ def sentences(source: str) -> Iterator[tuple[str, str]]:
     """Return the sentences of a module in their order, each with the one for many, "" where it has none."""
     for call in _calls(ast.parse(source)):
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-        said = [arg.value for arg in call.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
-        if name in ONE and said:
-            yield said[0], ""
-        elif name in MANY and len(said) == 2:
-            yield said[0], said[1]
+        texts = [arg.value for arg in call.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
+        if name in ONE and texts:
+            yield texts[0], ""
+        elif name in MANY and len(texts) == 2:
+            yield texts[0], texts[1]
 
 
 def template_sentences(source: str) -> Iterator[tuple[str, str]]:
     """Return the sentences of a template in their order: what is given to `text`. None of them has a form for many."""
-    for _, _, said in extract_from_ast(Environment(autoescape=True).parse(source), ["text"]):
-        if isinstance(said, str):
-            yield said, ""
+    for _, _, texts in extract_from_ast(Environment(autoescape=True).parse(source), ["text"]):
+        if isinstance(texts, str):
+            yield texts, ""
 
 
 def _calls(node: ast.AST) -> Iterator[ast.Call]:

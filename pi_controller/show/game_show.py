@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 from rich.text import Text
 
@@ -38,6 +38,8 @@ from pi_controller.show.paint import (
 if TYPE_CHECKING:
     from pi_controller.drivers.ports import Rgb
     from pi_controller.table.view import View
+
+SheetT = TypeVar("SheetT")
 
 POOL_NAMES = {"bank": mark("bank"), "middle": mark("middle"), "pile": mark("pile"), "pool": mark("pool")}
 """What nobody holds, by its key on the score sheet."""
@@ -106,7 +108,7 @@ def everything(sheet: Mapping[str, Any]) -> int:
     return max(1, sum(held(sheet).values()) + (rest[1] if rest else 0))
 
 
-class GameShow:
+class GameShow(Generic[SheetT]):
     """What any game's score sheet can be shown by. All texts of the class are marked for translation."""
 
     title: ClassVar[str] = ""
@@ -127,6 +129,10 @@ class GameShow:
     """What the side whose turn it is does, and what the other one does."""
     slips: ClassVar[Mapping[str, str]] = {}
     """What an action that is seldom and has nothing but its word comes to, by that word."""
+
+    def sheet(self, view: View) -> SheetT:
+        """Return the score sheet in `view`, by the keys of its game."""
+        return cast("SheetT", view.sheet)
 
     def of_players(self, sheet: Mapping[str, Any]) -> bool:
         """Return whether players are in no team: the sheet has a list of them."""
@@ -192,8 +198,8 @@ class GameShow:
         if winner := view.sheet.get("winner"):
             return text("wins") if side == winner else ""
         turn = self.turn(view)
-        said = "" if turn is None else self.roles[0 if turn == side else 1]
-        return text(said) if said else ""
+        role = "" if turn is None else self.roles[0 if turn == side else 1]
+        return text(role) if role else ""
 
     def sentence(self, view: View, language: str = "en") -> str:
         """Return the one thing the table is waiting for while nobody has won."""
@@ -258,15 +264,15 @@ def named_counts(view: View, counts: Mapping[str, int]) -> str:
 def throws(view: View, language: str = "en") -> str:
     """Return who throws, or that what shows is to be said."""
     text = catalogue(language).gettext
-    said = text("{player} has thrown: what shows?") if view.strokes else text("{player} throws")
-    return said.format(player=inline(player_name(view, view.sheet["thrower"])))
+    template = text("{player} has thrown: what shows?") if view.strokes else text("{player} throws")
+    return template.format(player=inline(player_name(view, view.sheet["thrower"])))
 
 
 def pieces_shown(shown: Mapping[str, Any], pieces: Mapping[str, str], none: str, language: str) -> str:
     """Return what a throw shows, `Shows: 1 woman, 2 knife`, by the names of its `pieces`; `none` where that is none."""
     text = catalogue(language).gettext
-    told = [f"{shown[kind]} {text(piece)}" for kind, piece in pieces.items() if shown.get(kind)]
-    return text("Shows: {told}").format(told=", ".join(told)) if told else none
+    counts = [f"{shown[kind]} {text(piece)}" for kind, piece in pieces.items() if shown.get(kind)]
+    return text("Shows: {told}").format(told=", ".join(counts)) if counts else none
 
 
 def both_teams(view: View, hider: str, opponents: str) -> dict[str, str]:
@@ -288,11 +294,11 @@ def worth(value: int | None, language: str = "en") -> str:
     return "" if value is None else catalogue(language).gettext("The last throw: {value}").format(value=value)
 
 
-_PLAIN = GameShow()
+_PLAIN = GameShow[Mapping[str, Any]]()
 
 
 @cache
-def show_of(game: str) -> GameShow:
+def show_of(game: str) -> GameShow[Any]:
     """Return how `game` is shown: by `SHOW` of its own module here, plainly where it has none or is not known."""
     own = registry.floor(game, "show.games") if registry.playable(game) else None
     return _PLAIN if own is None else own.SHOW

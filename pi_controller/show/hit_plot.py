@@ -1,4 +1,4 @@
-"""A strike drawn for the judge: what each pad felt around it and what was concluded, as SVG and as text.
+"""Plots a strike for the judge: each pad's level around it and the detector's decision, as SVG and as text.
 
 Drawn is what the detector decides by: how far each pad stands above its own quiet, in dB, half a millisecond at a time,
 in whichever of the two bands shows it better. The quiet is taken anew from the samples before the stroke, so it may
@@ -250,9 +250,9 @@ def hit_text(stroke: Stroke, width: int = 72) -> str:
         ]
         first = heard.first_ms[pad - 1]
         mark = "*" if pad in stroke.pads else " "
-        said = "" if first is None else f" {first:+6.1f} ms"
+        delay = "" if first is None else f" {first:+6.1f} ms"
         lines.append(f"       {'-' if row else ' '}{rows[0]}".rstrip("\u2800 "))
-        lines.append(f"{mark}pad {pad} {' ' if row else '-'}{rows[1]}{said}")
+        lines.append(f"{mark}pad {pad} {' ' if row else '-'}{rows[1]}{delay}")
     zero = 8 + round(columns * (0 - span[0]) / (span[1] - span[0]))
     axis = f"{' ' * 8}{'.' * columns}"
     lines.append(axis[:zero] + "0" + axis[zero + 1 :] + f" {span[0]:g} to {span[1]:g} ms")

@@ -1,4 +1,4 @@
-"""Languages: stdlib gettext, so that any code works, also those no locale database knows (`dak`, `oj`).
+"""Translations by gettext: any language code works, also those no locale database knows (`dak`, `oj`).
 
 Catalogues stand in `locale/CODE.po` and are read as they are: who fills one sees it at once, with nothing to compile.
 They belong to the communities that speak the language (LANGUAGES.md). Where there is no catalogue, a sentence is

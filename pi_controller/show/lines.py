@@ -36,9 +36,9 @@ def fit(line: Text, width: int) -> Text:
     return line
 
 
-def label(said: str) -> Text:
-    """Return `said` in the width of all labels."""
-    return Text.assemble((set_cell_size(said, LABEL - 1), DIM), " ")
+def label(title: str) -> Text:
+    """Return `title` in the width of all labels."""
+    return Text.assemble((set_cell_size(title, LABEL - 1), DIM), " ")
 
 
 def bar(lit: int, of: int, width: int, light: Light, dims: str = "1") -> Text:
@@ -65,6 +65,6 @@ def team_line(team: str, name: str, score: object, width: int) -> Text:
     return fit(head.append(name, solid(light)), width)
 
 
-def bar_line(said: str, strip: Text, count: object, width: int) -> Text:
+def bar_line(title: str, strip: Text, count: object, width: int) -> Text:
     """Return a line with a label, a strip and its count."""
-    return fit(label(f"  {said}").append_text(strip).append(f"  {count}", BOLD), width)
+    return fit(label(f"  {title}").append_text(strip).append(f"  {count}", BOLD), width)

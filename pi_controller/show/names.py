@@ -1,4 +1,4 @@
-"""Team names as people type them, made safe for one line: any script, and nothing invisible that breaks a layout."""
+"""Sanitises names for display on one line: any script, without invisible characters that break a layout."""
 
 from __future__ import annotations
 

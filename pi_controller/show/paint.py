@@ -1,4 +1,4 @@
-"""Paint for the strips: colours, how bright, patterns, and counts in proportion. What every game's scene is made of."""
+"""Building blocks of light scenes: colours, gamma, patterns, animation, and counts in proportion."""
 
 from __future__ import annotations
 

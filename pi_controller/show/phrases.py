@@ -1,4 +1,4 @@
-"""What the table is waiting for, what the judge is asked, and what went wrong: one short sentence each, for players."""
+"""Sentences for players and judges: what the table waits for, the open question, fouls, faults and clocks."""
 
 from __future__ import annotations
 
@@ -161,25 +161,25 @@ def outcome(view: View, language: str = "en") -> str:
     """Return what came of the last hit, throw or guess, with what is counted now; nothing where nothing came yet."""
     text = catalogue(language).gettext
     if has_sheet(view):
-        said = [worth(view.sheet.get("value"), language)]
+        parts = [worth(view.sheet.get("value"), language)]
     else:
-        said = [foul(view.foul, language).rstrip(".")] if view.foul else []
-        said += [hit(len(view.hits), view.hits[-1], language)] if view.hits else []
-    if said == [] or not (said[0] or view.calls):
+        parts = [foul(view.foul, language).rstrip(".")] if view.foul else []
+        parts += [hit(len(view.hits), view.hits[-1], language)] if view.hits else []
+    if parts == [] or not (parts[0] or view.calls):
         return ""
     if view.calls:
         words = ", ".join(word(call, language, view.game).shown for call in view.calls)
-        said.append(text("Called: {words}").format(words=words))
+        parts.append(text("Called: {words}").format(words=words))
     if has_sheet(view):
-        return ". ".join(filter(None, (*said, show_of(view.game).counted(view, language))))
+        return ". ".join(filter(None, (*parts, show_of(view.game).counted(view, language))))
     if view.phase == "hit":
-        return ". ".join(said)  # the second hit is owed, and nothing has moved
+        return ". ".join(parts)  # the second hit is owed, and nothing has moved
     opened = view.opening
     if opened is not None and opened.hide == view.hide:
-        said.append(text("The bead was under pad {pad}").format(pad=opened.pad))
+        parts.append(text("The bead was under pad {pad}").format(pad=opened.pad))
     long = {team.lower(): f"{inline(team_name(view, team))} {view.long.get(team, 0)}" for team in ("A", "B")}
-    said.append(text("Sticks: {a}, {b}, in the middle {middle}").format(**long, middle=view.middle))
-    return ". ".join(said)
+    parts.append(text("Sticks: {a}, {b}, in the middle {middle}").format(**long, middle=view.middle))
+    return ". ".join(parts)
 
 
 def turn_worth(view: View, language: str = "en") -> str:
@@ -190,11 +190,11 @@ def turn_worth(view: View, language: str = "en") -> str:
     if has_sheet(view):
         done = view.phase == "halted" or view.sheet.get("winner")
         return "" if done else show_of(view.game).turn_worth(view, language)
-    said = _WORTH.get(view.situation or "")
+    worth_text = _WORTH.get(view.situation or "")
     only_second_left = view.owed == "second" and view.situation not in {None, "wheya"}
-    if said is None or view.hider is None or only_second_left or view.phase in {"over", "halted", "toss", "show"}:
+    if worth_text is None or view.hider is None or only_second_left or view.phase in {"over", "halted", "toss", "show"}:
         return ""
-    return catalogue(language).gettext(said).format(**_names(view))
+    return catalogue(language).gettext(worth_text).format(**_names(view))
 
 
 def hiders_reminder(view: View, before: str | None, language: str = "en") -> str:
@@ -207,27 +207,27 @@ def hiders_reminder(view: View, before: str | None, language: str = "en") -> str
         return ""
     text, by_foul = catalogue(language).gettext, "foul" in view.calls
     if before == view.hider:
-        said = text("{hider} hides again: no change of hiders until the bead is found.")
+        template = text("{hider} hides again: no change of hiders until the bead is found.")
         if "paguga" in view.calls and not by_foul:
-            said = text("{hider} hides again. The hider may change now: then shake out the moccasins.")
+            template = text("{hider} hides again. The hider may change now: then shake out the moccasins.")
     elif before is not None or by_foul or view.hide <= 1:
-        said = text("{hider} hides: a new hider. Shake out the moccasins.")
+        template = text("{hider} hides: a new hider. Shake out the moccasins.")
     else:
         return ""
-    return said.format(**_names(view))
+    return template.format(**_names(view))
 
 
 def standing(view: View, language: str = "en") -> str:
     """Return how the table stands when it is not as usual: a protest put off, the clock stopped, the sensors off."""
-    text, said = catalogue(language).gettext, list[str]()
+    text, parts = catalogue(language).gettext, list[str]()
     if view.protest and not view.held:
         team = inline(team_name(view, view.protest))
-        said.append(text("Protest by {team}: play goes on before it is decided.").format(team=team))
+        parts.append(text("Protest by {team}: play goes on before it is decided.").format(team=team))
     if view.paused is not None:
-        said.append(text("The clock is stopped."))
+        parts.append(text("The clock is stopped."))
     if not view.sensors:
-        said.append(text("The mat’s sensors are off: the judge enters what happens."))
-    return " ".join(said)
+        parts.append(text("The mat’s sensors are off: the judge enters what happens."))
+    return " ".join(parts)
 
 
 def limit_label(view: View, language: str = "en") -> str:
@@ -254,11 +254,13 @@ def remaining(end: float | None, t: float) -> str:
 
 def clocks(view: View, t: float, language: str = "en") -> list[str]:
     """Return the times that run at `t`, each with what it is for: `Time to hit 0:23`. A stopped clock stands."""
-    told = (
+    running = (
         (limit_label(view, language), until(view), view.stood),
         (catalogue(language).gettext("Time left"), view.ends, view.ends_stood),
     )
-    return [f"{said} {left}" for said, end, stood in told if (left := remaining(end, t if stood is None else stood))]
+    return [
+        f"{label} {left}" for label, end, stood in running if (left := remaining(end, t if stood is None else stood))
+    ]
 
 
 def listed(pads: Iterable[object], language: str = "en") -> str:
@@ -271,21 +273,21 @@ def listed(pads: Iterable[object], language: str = "en") -> str:
 def question(asked: Asked, language: str = "en") -> str:
     """Return the judge's question in plain words, with the pads it is about."""
     text = catalogue(language).gettext
-    said = text(QUESTIONS[asked.about]) if asked.about in QUESTIONS else f"{plain(asked.about)}?"
+    sentence_text = text(QUESTIONS[asked.about]) if asked.about in QUESTIONS else f"{plain(asked.about)}?"
     if asked.about == "bead_moved" and "hide_again" not in asked.choices:
-        said = text(_AFTER_A_STROKE)
+        sentence_text = text(_AFTER_A_STROKE)
     if not asked.pads:
-        return said
+        return sentence_text
     about = catalogue(language).ngettext("Pad {pads}.", "Pads {pads}.", len(asked.pads))
-    return f"{about.format(pads=listed(asked.pads, language))} {said}"
+    return f"{about.format(pads=listed(asked.pads, language))} {sentence_text}"
 
 
 def unasked(asked: Asked, language: str = "en") -> str:
     """Return what follows where nobody answers `asked`, or nothing where it waits: `If nobody answers: no hit`."""
     if not asked.unasked:
         return ""
-    said = catalogue(language).gettext("If nobody answers: {answer}")
-    return said.format(answer=choice(asked.unasked, language))
+    template = catalogue(language).gettext("If nobody answers: {answer}")
+    return template.format(answer=choice(asked.unasked, language))
 
 
 def notice(view: View, language: str = "en") -> str:
@@ -293,11 +295,11 @@ def notice(view: View, language: str = "en") -> str:
     if view.notice is None or view.phase == "halted":
         return view.note
     text = catalogue(language).gettext
-    said = text(NOTICES[view.notice.about]) if view.notice.about in NOTICES else f"{plain(view.notice.about)}."
+    sentence_text = text(NOTICES[view.notice.about]) if view.notice.about in NOTICES else f"{plain(view.notice.about)}."
     if not view.notice.pads:
-        return said
+        return sentence_text
     about = catalogue(language).ngettext("Pad {pads}.", "Pads {pads}.", len(view.notice.pads))
-    return f"{about.format(pads=listed(view.notice.pads, language))} {said}"
+    return f"{about.format(pads=listed(view.notice.pads, language))} {sentence_text}"
 
 
 def choice(answer: str, language: str = "en") -> str:
@@ -320,15 +322,15 @@ def faults(view: View, language: str = "en") -> str:
     text = catalogue(language).gettext
     deaf = sorted({fault.pad for fault in view.faults if fault.sensor == "disc"})
     numb = sorted({fault.pad for fault in view.faults if fault.sensor == "strip"})
-    said: list[str] = []
+    sentences: list[str] = []
     for pads, one in (
         (deaf, text("Strokes are not felt on {pads}: the judge enters them.")),
         (numb, text("Hands are not felt for sure on {pads}: the judge watches them.")),
     ):
         if pads:
             which = catalogue(language).ngettext("pad {pads}", "pads {pads}", len(pads))
-            said.append(one.format(pads=which.format(pads=listed(pads, language))))
-    return " ".join(said)
+            sentences.append(one.format(pads=which.format(pads=listed(pads, language))))
+    return " ".join(sentences)
 
 
 def hit(number: int, one: Hit, language: str = "en") -> str:

@@ -1,4 +1,4 @@
-"""The table in a terminal: the frame of the light strips as coloured blocks, with names, counts and the words called.
+"""Renders the table in a terminal: the light strips as coloured blocks, with names, counts and the words called.
 
 Team names stand last on their line and nothing is framed, so a name of any script may be wider than the terminal
 thinks and still push nothing aside. Without colour the blocks keep their pattern; without Unicode they become ASCII.
@@ -123,8 +123,8 @@ def _blocks(pixels: Sequence[Rgb], width: int) -> Text:
     return strip
 
 
-def _row(said: str, pixels: Sequence[Rgb], count: str, width: int) -> Text:
-    return fit(label(said).append_text(_blocks(pixels, width)).append(f"  {count}", Style(bold=True)), width)
+def _row(title: str, pixels: Sequence[Rgb], count: str, width: int) -> Text:
+    return fit(label(title).append_text(_blocks(pixels, width)).append(f"  {count}", Style(bold=True)), width)
 
 
 def _wrapped(line: Text, width: int, indent: int) -> list[Text]:
@@ -138,9 +138,9 @@ def _lines(view: View, t: float, language: str, width: int) -> list[Text]:
     if has_sheet(view):
         head = fit(Text(game_name(view.game, language), Style(bold=True)), width)
         drawn = show_of(view.game).drawn(view, language, width)
-        said = [part for line in _messages(view, language) for part in _wrapped(line, width, 2)]
-        said[:0] = _clocks(view, t, language)
-        return [head, fit(Text("─" * width, Style(dim=True)), width), Text(""), *drawn, Text(""), *said]
+        wrapped = [part for line in _messages(view, language) for part in _wrapped(line, width, 2)]
+        wrapped[:0] = _clocks(view, t, language)
+        return [head, fit(Text("─" * width, Style(dim=True)), width), Text(""), *drawn, Text(""), *wrapped]
     lights, pixels = pinmap().lights, frame(view, t)
     row_a, row_b = pixels[: lights.a], pixels[lights.a : lights.a + lights.b]
     middle = pixels[lights.a + lights.b : -lights.short]
@@ -173,51 +173,51 @@ def _lines(view: View, t: float, language: str, width: int) -> list[Text]:
 
 def _clocks(view: View, t: float, language: str) -> list[Text]:
     """Return the times that run, where the time is known."""
-    return [Text(said, Style(bold=True)) for said in phrases.clocks(view, t, language)] if t else []
+    return [Text(clock, Style(bold=True)) for clock in phrases.clocks(view, t, language)] if t else []
 
 
 def _messages(view: View, language: str) -> list[Text]:
     """Return what is said below the strips, most urgent first."""
     text = catalogue(language).gettext
     bold, dim = Style(bold=True), Style(dim=True)
-    said = [Text(phrases.sentence(view, language), bold)]
+    lines = [Text(phrases.sentence(view, language), bold)]
     if standing := phrases.standing(view, language):
-        said.append(Text(standing, Style(color="yellow")))
+        lines.append(Text(standing, Style(color="yellow")))
     if note := phrases.notice(view, language):
-        said.append(Text(note))
+        lines.append(Text(note))
     if faults := phrases.faults(view, language):
-        said.append(Text(faults, Style(color="yellow")))
+        lines.append(Text(faults, Style(color="yellow")))
     if view.question is not None and view.phase not in {"halted", "over"}:
         choices = " / ".join(phrases.choice(one, language) for one in view.question.choices)
-        said.append(Text("? " + phrases.question(view.question, language), Style(bold=True, color="yellow")))
-        said += [Text(f"  {line}") for line in (choices, phrases.unasked(view.question, language)) if line]
+        lines.append(Text("? " + phrases.question(view.question, language), Style(bold=True, color="yellow")))
+        lines += [Text(f"  {line}") for line in (choices, phrases.unasked(view.question, language)) if line]
     elif turn_worth := phrases.turn_worth(view, language):
-        said.append(Text(turn_worth))
+        lines.append(Text(turn_worth))
     for call in view.calls:
         known = word(call, language, view.game)
         line = Text.assemble((known.shown, bold))
         line.append(f" ({known.spoken})" if known.spoken else "", dim)
         meaning = phrases.foul(view.foul, language) if call == "foul" and view.foul else known.meaning
-        said.append(line.append(f"  {meaning}" if meaning else ""))
+        lines.append(line.append(f"  {meaning}" if meaning else ""))
     if view.hits:
-        said.append(Text(". ".join(phrases.hit(i, one, language) for i, one in enumerate(view.hits, 1)), dim))
+        lines.append(Text(". ".join(phrases.hit(i, one, language) for i, one in enumerate(view.hits, 1)), dim))
     if view.commit:
         opened = view.opening is not None and view.opening.hash == view.commit
         state = text("opened: it lay under pad {pad}").format(pad=view.opening.pad) if opened and view.opening else ""
-        said.append(
+        lines.append(
             Text(text("Sealed {hash}").format(hash=view.commit[:16] + "…") + (f", {state}" if state else ""), dim)
         )
-    for line in said:
+    for line in lines:
         line.plain = ISOLATES.sub("", line.plain)
-    return said
+    return lines
 
 
 def _chances(view: View, chances: ShownChances, language: str) -> Text:
     """Return each side's mark and chance of winning, then what the chances take for granted."""
     dim = Style(dim=True)
-    said = Text.assemble((catalogue(language).gettext("Chance of winning"), dim), "  ")
+    line = Text.assemble((catalogue(language).gettext("Chance of winning"), dim), "  ")
     shown = zip(("●", "■"), (TEAM_A, TEAM_B), chances.players, chances_bar.percents(chances, language), strict=True)
     for number, (shape, light, player, percent) in enumerate(shown, 1):
         who = f"{shape} {player}" if chances.teams else f"{number} {ISOLATES.sub('', player_name(view, player))}"
-        said.append(f"{who} {percent}", solid(light)).append("  ")
-    return said.append(chances_bar.basis(chances, language), dim)
+        line.append(f"{who} {percent}", solid(light)).append("  ")
+    return line.append(chances_bar.basis(chances, language), dim)

@@ -1,4 +1,4 @@
-"""The words called at the table: how they are shown, how they sound, and what they mean in the game.
+"""Glossary of the words called at the table: display form, pronunciation and meaning.
 
 Sounds, what is noted of them, and literal meanings are those of the Hampa Apena booklet (chapters 3 to 9), each only
 where the booklet gives one. The other games' words are the English ones of their sources. The sentences are ours.
@@ -69,8 +69,8 @@ def word(call: str, language: str = "en", game: str = registry.DEFAULT) -> Word:
 def sounds_by(calls: Iterable[str], language: str = "en", game: str = registry.DEFAULT) -> str:
     """Return by whom it is how any of `calls` sounds, one sentence; nothing where they are English words."""
     known = words_of(game)
-    told = any(known[call].sounds for call in calls if call in known)
-    return catalogue(language).gettext(_SOUNDS_BY) if told else ""
+    sounds_known = any(known[call].sounds for call in calls if call in known)
+    return catalogue(language).gettext(_SOUNDS_BY) if sounds_known else ""
 
 
 def glossary(game: str, language: str = "en") -> list[str]:

@@ -1,1 +1,1 @@
-"""A simulated mat with players, each with the truth on record. It must never be the only evidence."""
+"""Simulated mat and players, each with ground truth on record. It must never be the only evidence."""

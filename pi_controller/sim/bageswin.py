@@ -1,4 +1,4 @@
-"""The people of bageswin at a simulated table: what falls in the bowl, and the double tap."""
+"""Simulated players of bageswin: throws of the bowl, and the double tap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A bad cable between the simulated board and the host: pulled, replugged under another name, stalled, noisy, leaky.
+"""Fault injection on the simulated serial cable: unplugged, renamed, stalled, noisy, lossy.
 
 The bytes go through a real pseudo-terminal that pyserial reads. Everything happens on virtual time and is drawn from
 the seed, so that a bad moment can be had again. That the host comes through it says nothing about a real cable's

@@ -1,4 +1,4 @@
-"""Somebody who does at the simulated mat what a calibration asks for."""
+"""Simulated person who follows a calibration's instructions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Under what conditions a simulated mat is played: how loud, how noisy, how crooked.
+"""Conditions of a simulated mat: surrounding sound, sensor noise, misalignment.
 
 These figures are choices, not measurements of a real mat: levels of drums and cross-talk are swept in tests because
 nobody has measured them on this build yet.

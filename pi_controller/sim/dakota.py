@@ -1,4 +1,4 @@
-"""Hider, hitter and judge of Hampa Apena at a simulated table: they move their hands, strike, press and judge.
+"""Simulated players of Hampa Apena: hider, hitter and judge.
 
 What they do in a hide is decided by `script`, what they did is kept in `truth`.
 """

@@ -1,4 +1,4 @@
-"""The demo's lines: one for each hide or throw, with the counts, what happened and what the table waits for next."""
+"""Text output of the demo: a line for each hide or throw, with counts, result and what is waited for next."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def _by_sheet(view: View, before: View, number: int) -> str:
         head = " " * len(head)
     new = view.opening is not None and view.opening != before.opening
     lay = f"{show.lay(view)}." if new else ""
-    said = f"{worth(value)}." if value is not None else lay
+    result = f"{worth(value)}." if value is not None else lay
     words = ", ".join(word(call, "en", view.game).shown for call in view.calls)
     return "  ".join(
-        filter(None, (head, show.score(view, before), said, words and f"{words}.", phrases.sentence(view)))
+        filter(None, (head, show.score(view, before), result, words and f"{words}.", phrases.sentence(view)))
     )

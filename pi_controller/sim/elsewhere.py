@@ -54,7 +54,7 @@ class TableDiedError(MatError, RuntimeError):
 
 
 class Elsewhere:
-    """The other process, as the simulated people reach it (`simulation.TableSide`)."""
+    """Client side of the other process (`simulation.TableSide`)."""
 
     def __init__(self, settings: Path) -> None:
         self._settings = settings
@@ -110,7 +110,7 @@ class Elsewhere:
 
 
 def serve(settings_file: Path, turns: Connection) -> None:
-    """Be the table: answer every turn (a `Transaction`, by a `Reply`) until there are no more."""
+    """Server side: run the table, answering each `Turn` by a `Reply` until there are no more."""
     settings = load(settings_file)
     buttons = MockButtons()
     daemon: Daemon | None = None

@@ -1,4 +1,4 @@
-"""Faults built into a simulated board, between its sensors and the firmware: what a broken wire or chip does.
+"""Fault injection on a simulated board, between its sensors and the firmware: broken wires and chips.
 
 `parse("rail-piezo=3")` names one: a kind and, after `=`, the number of the part (1 first). The same words stand on the
 command line of `moccasin-mat doctor --sim`.

@@ -1,4 +1,4 @@
-"""The real firmware, run here: its portable files as they are flashed, over a simulated board.
+"""Runs the real firmware's portable files, as they are flashed, over a simulated board.
 
 The board has a file `wire.py` beside them; here that name stands for `pi_controller.link.wire`, the same file.
 """

@@ -1,4 +1,4 @@
-"""What a force-sensing resistor under each pad reads: a stick through cloth, hands, palms, knees, drums in the floor.
+"""Model of the force-sensing resistor under each pad: sticks through cloth, hands, palms, knees, drums in the floor.
 
 A simulation from physics, checked against no mat: it never is evidence about a real one. The pad is a stiff plate that
 rests with its weight and some preload on one Interlink FSR 406; a stroke is a mass that meets cloth and foam.

@@ -1,4 +1,4 @@
-"""Hands as moving points: where a hand is at any time, and how much of each touch strip it covers.
+"""Kinematics of hands: position over time, and coverage of each touch strip.
 
 x to the right, y away from the hider, z up, mm, as in the pin map. A simulation, not evidence about real hands.
 """

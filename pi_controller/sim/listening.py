@@ -1,4 +1,4 @@
-"""A simulated mat listened to in lock step, on virtual time: for what looks at a mat without a game."""
+"""Connection to a simulated mat in lock step, on virtual time: for `doctor` and `calibrate`, which play no game."""
 
 from __future__ import annotations
 

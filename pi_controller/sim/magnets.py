@@ -1,4 +1,4 @@
-"""What the 24 magnetometers read: the earth, each chip's own offset, and the dipole of every bead near by.
+"""Model of the 24 magnetometers: the earth's field, each chip's offset, and the dipole of every bead near by.
 
 A simulation, not evidence about a real mat. Fields of beads are worked out again only when something moves; noise is
 a function of time on a grid of 20 ms.

@@ -1,4 +1,4 @@
-"""The simulated mat as a thing to plug in: world, board and the real firmware behind a real pseudo-terminal.
+"""Simulated mat on a pseudo-terminal: world, board and the real firmware.
 
 `device` is a path that stays the same over replugging, as /dev/serial/by-id does. A test moves it on by `advance` and
 reads exactly as many bytes as that returns: both ends then go in step. This is a simulation: that a controller works

@@ -1,4 +1,4 @@
-"""The people of ojibwe at a simulated table: the hider lays four balls, the shooter opens pads and strikes one.
+"""Simulated players of ojibwe: the hider lays four balls, the shooter opens pads and strikes one.
 
 What they do in a hide is an `OjibweScript`, decided by (seed, hide) alone, so that a hide played again ends the same.
 What they did is kept in `turns`.

@@ -1,10 +1,11 @@
-"""The people of patol at a simulated table: where the horses start, and how the sticks fall."""
+"""Simulated players of patol: starts of the horses, and throws of the sticks."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from pi_controller.games.patol import DIRECTIONS, RIVERS
+from pi_controller.show.games.patol import SHOW
 from pi_controller.sim.people import AGAIN_S
 from pi_controller.sim.seeds import Stream, rng
 from pi_controller.sim.throwers import Throwers
@@ -33,7 +34,7 @@ class PatolThrowers(Throwers):
     """Throwers and judge of one table."""
 
     def _toss(self, view: View) -> Iterator[float]:
-        return self._start([horse["player"] for horse in view.sheet["horses"] if horse["river"] is None])
+        return self._start([horse["player"] for horse in SHOW.sheet(view)["horses"] if horse["river"] is None])
 
     def _start(self, waiting: list[str]) -> Iterator[float]:
         """The next player chooses, knowing the throws of all who have had their turn."""

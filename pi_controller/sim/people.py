@@ -1,4 +1,4 @@
-"""What all people at a simulated table have in common: they watch, act when it is time, and answer the mat's questions.
+"""Base class of simulated players: they watch the view, act on schedule, and answer the mat's questions.
 
 They know nothing of the table's inside: only its public view. A person who gets no answer tries again. This is a
 simulation: people at a real mat do more.
@@ -123,8 +123,8 @@ class People(ABC):
             return
         self._answer_at = t + AGAIN_S
         self.questions += 1
-        said = self.answer_to(view, asked)
-        self._judge(JudgeAnswer(t, said) if isinstance(said, str) else JudgeAction(t, said))
+        answer = self.answer_to(view, asked)
+        self._judge(JudgeAnswer(t, answer) if isinstance(answer, str) else JudgeAction(t, answer))
 
     def _enter(self, action: dict[str, Any]) -> None:
         """The judge enters an action."""

@@ -1,4 +1,4 @@
-"""What the four piezo discs feel: strokes, their echo in the other pads, drums through the floor, hands, hum, noise.
+"""Model of the four piezo discs: strokes, crosstalk between pads, drums through the floor, hands, hum, noise.
 
 A simulation from published figures (onset to half of the peak about 0.75 ms, to the peak 1.75 ms, 20 dB of decay in
 35 ms, most energy below 900 Hz, cross-talk 22 to 45 dB down and up to 9 ms late, a frame that goes on rocking). It

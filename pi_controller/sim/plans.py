@@ -1,4 +1,4 @@
-"""What the simulated people do in a hide: decided by (seed, hide) alone, so a hide played again ends the same.
+"""Plans of simulated hides, a function of (seed, hide) alone: a hide played again ends the same.
 
 The order of the passes, how long the hand stays, where the bead lies, whether a foul is made and which pads are struck
 how hard: all is drawn here and nothing later. A table that is killed and resumed meets the same people again.

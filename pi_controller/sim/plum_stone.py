@@ -1,4 +1,4 @@
-"""The people of the plum stone game at a simulated table: the lot, what falls in the bowl, and what is no throw."""
+"""Simulated players of the plum stone game: the lot, throws of the bowl, and what is no throw."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A whole table on a simulated mat: every part real but the world, the people and the clock.
+"""Simulation of a whole table: every part real but the world, the people and the clock.
 
 The same `Simulation` is behind `moccasin-mat demo`, the tests that play games through bytes, and the benchmarks.
 """

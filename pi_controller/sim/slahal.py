@@ -1,4 +1,4 @@
-"""The people of slahal at a simulated table: two bone holders with four fists, a guesser, and the judge.
+"""Simulated players of slahal: two bone holders with four fists, a guesser, and the judge.
 
 What they do in a hide (`BonesPlan`) is decided by (seed, hide) alone, so that a hide played again ends the same; what
 they did is kept in `turns`.
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pi_controller.pads import EVERY_PAD
+from pi_controller.show.games.slahal import SHOW
 from pi_controller.sim.hands import HandStyle
 from pi_controller.sim.people import AGAIN_S, one_of
 from pi_controller.sim.plans import PACES, Mischief, PaceName, span
@@ -133,7 +134,12 @@ class BoneHolders(TurnPeople):
         """Look at what the table shows; and at the clock, which ends the game without anybody doing a thing."""
         super().watch(view)
         self._ends = view.ends or self._ends
-        if view.phase == "over" and view.sheet["finish"] == "time" and self._ends and self._t > self._ends - TICK_S:
+        if (
+            view.phase == "over"
+            and SHOW.sheet(view)["finish"] == "time"
+            and self._ends
+            and self._t > self._ends - TICK_S
+        ):
             self.truth.did(view.hide, {"do": "time"})
 
     def _turn(self, view: View) -> object:
@@ -159,7 +165,7 @@ class BoneHolders(TurnPeople):
 
     def _out(self, view: View, plan: BonesPlan) -> tuple[int, ...]:
         """Return which bone holders' pairs are out (0 and 1): after a split only the one who was not caught."""
-        if view.sheet["pairs_out"] != 1:
+        if SHOW.sheet(view)["pairs_out"] != 1:
             return (0, 1)
         for number in range(view.hide - 1, 0, -1):
             for action in reversed(self.truth.turns[number].actions if number in self.truth.turns else []):

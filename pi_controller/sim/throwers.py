@@ -1,4 +1,4 @@
-"""The people of a game of throws at a simulated table: who throws, and the judge who enters it.
+"""Simulated players of games of throws: the thrower, and the judge who enters the throw.
 
 What they do in a turn is decided by `throws`, what they did is kept in `turns`. Turns are counted by the people: one is
 over when an action was taken for it.

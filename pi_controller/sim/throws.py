@@ -1,4 +1,4 @@
-"""What the people do in a turn of a game of throws: decided by (seed, turn) alone. What falls is the game's own.
+"""Plans of simulated throws, a function of (seed, turn) alone. What falls is the game's own.
 
 Pieces, stones and sticks fall as fair coins do, each by itself.
 """

@@ -1,4 +1,4 @@
-"""What the twelve touch strips read: about 700 counts at rest, less under a hand, wandering and noisy.
+"""Model of the twelve touch strips: about 700 counts at rest, less under a hand, with drift and noise.
 
 A simulation, not evidence about a real mat. The reading is a function of time alone, on a grid of 10 ms.
 """

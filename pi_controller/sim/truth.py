@@ -1,10 +1,11 @@
-"""The truth on record: what the simulated people really did, and where a table's journal disagrees with it.
+"""Ground truth of a simulated game: what the players really did, compared with the table's journal.
 
 Only a simulation can have this record. It is kept by the players as they act, or foretold from the scripts alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -78,9 +79,9 @@ class Truth(msgspec.Struct):
             for action in self.hides[hide].actions():
                 yield hide, action
 
-    def sheets(self, game: Game[Any]) -> dict[int, dict[str, Any]]:
+    def sheets(self, game: Game[Any]) -> dict[int, Mapping[str, Any]]:
         """Return the score sheet's state after each hide (0: after the toss), by folding the true actions."""
-        state, sheets = game.opening(), dict[int, dict[str, Any]]()
+        state, sheets = game.opening(), dict[int, Mapping[str, Any]]()
         for hide, action in self.actions():
             state, _ = game.play(state, action)
             sheets[hide] = game.sheet(state)
@@ -111,11 +112,11 @@ def predict(
 
 
 class _FactsOfHide:
-    """One hide as the facts tell it."""
+    """One hide, collected from the facts."""
 
     def __init__(self) -> None:
         self.actions: list[Action] = []
-        self.sheet: dict[str, Any] = {}
+        self.sheet: Mapping[str, Any] = {}
         self.passes: tuple[int, ...] | None = None
         self.fetched = False
         self.revealed: int | None = None
@@ -123,26 +124,26 @@ class _FactsOfHide:
 
 def facts_by_hide(facts: Iterable[Fact], game: Game[Any]) -> tuple[dict[int, _FactsOfHide], list[str]]:
     """Sort facts by hide (the toss belongs to hide 0), and say where they cannot be told further."""
-    told: dict[int, _FactsOfHide] = {}
+    tales: dict[int, _FactsOfHide] = {}
     story = blank(game)
     for fact in facts:
         hide = 0 if story.phase == "toss" else story.hide.number
         try:
             story = apply(game, story, fact)
         except MatError as error:
-            return told, [f"hide {hide}: the facts cannot be told further: {error.what}"]
+            return tales, [f"hide {hide}: the facts cannot be told further: {error.what}"]
         if isinstance(fact, Done):
-            this = told.setdefault(hide, _FactsOfHide())
+            this = tales.setdefault(hide, _FactsOfHide())
             this.actions.append(fact.action)
             this.sheet = game.sheet(story.state)
         elif isinstance(fact, Ready):
             begun, missed = story.hide, story.hands.doubt >= story.hide.number
-            this = told.setdefault(begun.number, _FactsOfHide())
+            this = tales.setdefault(begun.number, _FactsOfHide())
             this.passes = None if missed else begun.passes
             this.fetched = begun.fetched
         elif isinstance(fact, Reveal):
-            told.setdefault(fact.hide, _FactsOfHide()).revealed = fact.pad
-    return told, []
+            tales.setdefault(fact.hide, _FactsOfHide()).revealed = fact.pad
+    return tales, []
 
 
 def compare(truth: Truth, facts: Iterable[Fact], game: Game[Any] | None = None) -> list[str]:
@@ -157,8 +158,8 @@ def compare(truth: Truth, facts: Iterable[Fact], game: Game[Any] | None = None) 
         if opened is None:
             return ["the facts do not say which game was played"]
         game = registry.game(opened.game, opened.options)
-    told, wrong = facts_by_hide(known, game)
-    sheets: dict[int, dict[str, Any]] = {}
+    tales, wrong = facts_by_hide(known, game)
+    sheets: dict[int, Mapping[str, Any]] = {}
     try:
         sheets = truth.sheets(game)
     except MatError as error:
@@ -166,9 +167,9 @@ def compare(truth: Truth, facts: Iterable[Fact], game: Game[Any] | None = None) 
     want: dict[int, list[Action]] = {}
     for hide, action in truth.actions():
         want.setdefault(hide, []).append(action)
-    for hide in sorted(want.keys() | {hide for hide, tale in told.items() if tale.actions}):
+    for hide in sorted(want.keys() | {hide for hide, tale in tales.items() if tale.actions}):
         name = "the toss" if hide == 0 else f"hide {hide}"
-        tale = told.get(hide, _FactsOfHide())
+        tale = tales.get(hide, _FactsOfHide())
         wrong += _actions(name, want.get(hide, []), tale.actions)
         if hide in truth.hides:
             wrong += _rest(name, truth.hides[hide], tale)
@@ -181,20 +182,20 @@ def _actions(name: str, want: list[Action], have: list[Action]) -> list[str]:
     wrong: list[str] = []
     for i in range(max(len(want), len(have))):
         true = want[i] if i < len(want) else None
-        said = have[i] if i < len(have) else None
-        if _plain(true) != _plain(said):
-            wrong.append(f"{name}: told {_plain(said)}, truly {_plain(true)}")
-        elif true is not None and said is not None and said.get("pad", true.get("pad")) != true.get("pad"):
-            wrong.append(f"{name}: told a hit on pad {said.get('pad')}, truly on pad {true.get('pad')}")
+        action = have[i] if i < len(have) else None
+        if _plain(true) != _plain(action):
+            wrong.append(f"{name}: told {_plain(action)}, truly {_plain(true)}")
+        elif true is not None and action is not None and action.get("pad", true.get("pad")) != true.get("pad"):
+            wrong.append(f"{name}: told a hit on pad {action.get('pad')}, truly on pad {true.get('pad')}")
     return wrong
 
 
-def _rest(name: str, true: TrueHide, told: _FactsOfHide) -> list[str]:
+def _rest(name: str, true: TrueHide, tale: _FactsOfHide) -> list[str]:
     wrong: list[str] = []
-    if told.revealed is not None and told.revealed != true.place:
-        wrong.append(f"{name}: revealed under pad {told.revealed}, truly under pad {true.place}")
-    if told.passes is not None and true.passes not in (told.passes, told.passes[1:] if told.fetched else None):
-        wrong.append(f"{name}: passes {told.passes}, truly {true.passes}")
+    if tale.revealed is not None and tale.revealed != true.place:
+        wrong.append(f"{name}: revealed under pad {tale.revealed}, truly under pad {true.place}")
+    if tale.passes is not None and true.passes not in (tale.passes, tale.passes[1:] if tale.fetched else None):
+        wrong.append(f"{name}: passes {tale.passes}, truly {true.passes}")
     return wrong
 
 
@@ -213,6 +214,6 @@ def _plain(action: Action | None) -> str:
             return str(dict(action))
 
 
-def _sticks(sheet: dict[str, Any]) -> str:
+def _sticks(sheet: Mapping[str, Any]) -> str:
     pools = ", ".join(f"{team} {sheet['long'][team]}+{sheet['short'][team]}" for team in ("A", "B"))
     return f"{pools}, middle {sheet['middle']}, hider {sheet['hider']}"

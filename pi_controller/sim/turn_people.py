@@ -1,4 +1,4 @@
-"""People whose truth is kept turn by turn, and who do not make the same mischief again in a turn that starts over."""
+"""Base class of simulated players with ground truth by turn; a turn that starts over repeats no foul."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The truth of the games that are told by their score sheet: what was done in each hide or throw, in order.
+"""Ground truth of the games that are shown by their score sheet: the actions of each hide or throw, in order.
 
 Kept by the people as they act; a turn played again replaces what was recorded of it. Only a simulation has this record.
 """
@@ -58,12 +58,12 @@ def compare_turns(truth: Turns, facts: Iterable[Fact], game: Game[Any]) -> list[
     """
     known = list(facts)
     wrong: list[str] = []
-    said = [fact.action for fact in known if isinstance(fact, Done)]
+    journalled = [fact.action for fact in known if isinstance(fact, Done)]
     done = list(truth.actions())
-    for at, (true, told) in enumerate(zip_longest(done, said), 1):
+    for at, (true, recorded) in enumerate(zip_longest(done, journalled), 1):
         turn, action = true or (None, None)
-        if action != told:
-            wrong.append(f"action {at} (turn {turn}): told {told}, truly {action}")
+        if action != recorded:
+            wrong.append(f"action {at} (turn {turn}): told {recorded}, truly {action}")
             break  # all that follows would disagree as well
     if not wrong:
         try:

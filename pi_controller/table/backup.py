@@ -103,7 +103,7 @@ def _head(data: bytes) -> tuple[int, str]:
 
 
 class Backup(Observer):
-    """The one who looks on and keeps the copy: at most every `every_s` seconds, and once more when the table stops.
+    """Observer that renews the copy: at most every `every_s` seconds, and once more when the table stops.
 
     A game that is over and was followed by another is copied to its end too.
 

@@ -1,4 +1,4 @@
-"""A command to the table from somebody who is signed in: who says what, once, and of which picture of the table."""
+"""A signed-in user's command to the table: actor, idempotency key, and the revision of the view it was given for."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Command(msgspec.Struct, frozen=True):
 
 
 class CommandResult(NamedTuple):
-    """What came of a command: the journal's last record then (0 before a restart), and whether it was said before."""
+    """Result of a command: the journal's last record then (0 before a restart), and whether it is a repetition."""
 
     seq: int
     repeated: bool

@@ -1,4 +1,4 @@
-"""The desk between the web's thread and the table's: commands go in, the table takes them in its own time.
+"""Queue of commands from the web's thread to the table's, with their results back.
 
 The table lives in one thread and knows no other. Who commands from another thread puts the command on the desk and
 waits; the table's thread serves the desk each step, in the order in which it was asked.
@@ -31,13 +31,13 @@ TIMEOUT_S = 2.0
 
 
 class CommandQueueError(MatError, RuntimeError):
-    """The table does not answer: too much waits for it, or it stands still."""
+    """The table does not answer: the queue is full, or the table stands still."""
 
     code = "busy"
 
 
 class Settled(NamedTuple):
-    """What came of a command: as `command.CommandResult`, and the `View.revision` after it."""
+    """Result of a command: `command.CommandResult`, and the `View.revision` after it."""
 
     seq: int
     repeated: bool
@@ -66,7 +66,7 @@ class _Asked(NamedTuple):
 
 
 class CommandQueue:
-    """One table's desk. `ask` in any event loop; `serve` and `show` in the table's thread only."""
+    """One table's queue. `ask` in any event loop; `serve` and `show` in the table's thread only."""
 
     def __init__(self, most: int = MOST) -> None:
         self._waiting: queue.Queue[_Asked] = queue.Queue(most)
@@ -100,7 +100,7 @@ class CommandQueue:
 
     def serve(self, table: Table, t: float, board: str = "") -> int:
         """Take what waits, at most a few commands, as said at `t`; return how many. Then show the table as it is."""
-        told: list[tuple[_Asked, Settled | MatError]] = []
+        results: list[tuple[_Asked, Settled | MatError]] = []
         for _ in range(A_STEP):
             try:
                 asked = self._waiting.get_nowait()
@@ -111,19 +111,19 @@ class CommandQueue:
             command = msgspec.structs.replace(asked.command, call=msgspec.structs.replace(asked.command.call, t=t))
             try:
                 ruled = table.command(command)
-                told.append((asked, Settled(ruled.seq, ruled.repeated, table.view.revision)))
+                results.append((asked, Settled(ruled.seq, ruled.repeated, table.view.revision)))
             except MatError as error:
-                told.append((asked, error))
+                results.append((asked, error))
             except BaseException as error:
                 asked.answer.set_exception(error)
                 raise
         self.show(table, board)  # first, so that who is answered sees what came of it
-        for asked, answer in told:
+        for asked, answer in results:
             if isinstance(answer, MatError):
                 asked.answer.set_exception(answer)
             else:
                 asked.answer.set_result(answer)
-        return len(told)
+        return len(results)
 
     def show(self, table: Table, board: str = "") -> None:
         """Lay out the table as it is now."""

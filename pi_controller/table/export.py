@@ -1,4 +1,4 @@
-"""A game written out of its journal: as a record, as a score sheet in JSON, as a sheet to print."""
+"""Exports a game from its journal: as a record, as a score sheet in JSON, as a sheet to print."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The journal's file: what stands in it, how it is made, opened for looking, read row by row, and what its errors mean.
+"""The journal's SQLite file: schema, creation, read-only opening, rows, and its errors.
 
 SQLite. `facts(seq, batch, t, kind, body, hash)` are the records, `meta(key, value)` tells of the journal itself:
 `epoch`, `made_by` (the program's version), `created` (seconds since 1970), and `origin` where it was made from another.
@@ -84,7 +84,7 @@ class Meta(NamedTuple):
 
 
 class Identity(NamedTuple):
-    """Whose file it is: how many tables it has, and the two marks in its head."""
+    """Identity of an SQLite file: its number of tables, application id and user version."""
 
     tables: int
     application: int
@@ -189,11 +189,11 @@ def meta(db: sqlite3.Connection, version: int) -> Meta | None:
     return meta_of(dict(db.execute("SELECT key, value FROM meta").fetchall()))
 
 
-def meta_of(said: dict[str, str]) -> Meta:
+def meta_of(stored: dict[str, str]) -> Meta:
     """Return what the journal says of itself from its words. Raises `ValueError` where they cannot be understood."""
     try:
-        genesis(said["epoch"])
-        return Meta(said["epoch"], said["made_by"], float(said["created"]), said["origin"])
+        genesis(stored["epoch"])
+        return Meta(stored["epoch"], stored["made_by"], float(stored["created"]), stored["origin"])
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError("it does not say which journal it is") from error
 
@@ -203,8 +203,8 @@ def lay_out(db: sqlite3.Connection, about: Meta, records: Iterable[Row] = ()) ->
     db.execute("BEGIN IMMEDIATE")
     _run(db, _TABLES)
     db.execute(_FOLLOW)
-    said = zip(Meta._fields, map(str, about), strict=True)
-    db.executemany("INSERT INTO meta VALUES (?, ?)", said)
+    pairs = zip(Meta._fields, map(str, about), strict=True)
+    db.executemany("INSERT INTO meta VALUES (?, ?)", pairs)
     _run(db, _SEAL)
     insert(db, chained(genesis(about.epoch), records))
     db.execute(f"PRAGMA application_id = {APPLICATION_ID}")

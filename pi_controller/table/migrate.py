@@ -1,4 +1,4 @@
-"""A journal of version 1 brought to this version, where it lies. Cut off at any moment, one whole journal is left.
+"""Migrates a journal of version 1 in place. Interrupted at any moment, one whole journal is left.
 
 Three steps, each safe on disk before the next: a copy is kept beside it (`NAME.v1.sqlite`), the new journal is written
 beside it with the same records and a hash chain, and takes its name at once. What is done twice comes to the same.

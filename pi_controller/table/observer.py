@@ -1,4 +1,4 @@
-"""What looks on at a table while it is played."""
+"""Interface of what observes a table while it is played."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A journal's records in bare bytes: found by what the head of one looks like, whatever became of the pages around it.
+"""Carves a journal's records out of raw bytes, by the form of their headers, whatever became of the pages.
 
 SQLite keeps a row as its length, its number, a head that tells the type of each column, and the columns. The head of a
 record of the journal is so particular that it can be searched for, in the file, in its log, and in pages given free.
@@ -66,8 +66,8 @@ def _row(data: bytes, at: int, head: bytes, pages: bytes) -> Row | None:
         return None
     _, batch, t, *texts = columns
     kind, body, *rest = (text.decode("utf-8", BYTES) for text in texts)
-    told = _number(types[1], batch), _number(types[2], t)
-    return Row(seq, int(told[0]), float(told[1]), kind, body, rest[0] if rest else "")
+    numbers_stored = _number(types[1], batch), _number(types[2], t)
+    return Row(seq, int(numbers_stored[0]), float(numbers_stored[1]), kind, body, rest[0] if rest else "")
 
 
 def _varints(data: bytes) -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""From a damaged journal a new one, with all records up to the first that does not follow.
+"""Recovers a damaged journal: a new one with all records up to the first that does not follow.
 
 The damaged file is only read. What can be read of it is found in two ways, the second without SQLite's help: row by row
 through SQLite, on a copy; and in the bare bytes of the file and its log, by what the head of a record looks like,

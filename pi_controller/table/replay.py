@@ -1,4 +1,4 @@
-"""A game told again: hide by hide in plain text, or a JSON object a record.
+"""Replays a game: hide by hide in plain text, or as one JSON object a record.
 
 A journal is only looked at; a table may go on writing it meanwhile. What was undone is shown, marked `taken back`.
 A written record (`pi_controller.record`) is told in the same way.
@@ -195,18 +195,18 @@ def _action(fact: Done, owed: str | None) -> str:
     action = fact.action
     match action.get("do"):
         case "toss":
-            said = f"the toss: {action['winner']}"
+            sentence = f"the toss: {action['winner']}"
         case "hit":
             pad = f", pad {action['pad']}" if "pad" in action else ""
-            said = f"{owed} hit{pad}: {'found' if action['found'] else 'missed'}"
+            sentence = f"{owed} hit{pad}: {'found' if action['found'] else 'missed'}"
         case "forfeit":
-            said = f"forfeit by {action['by']}"
+            sentence = f"forfeit by {action['by']}"
         case _:
-            said = f"settled as a foul of the {action.get('by')}: {_words(str(action.get('kind')))}"
-            said += " (the hide before)" if action.get("hide") == "last" else ""
+            sentence = f"settled as a foul of the {action.get('by')}: {_words(str(action.get('kind')))}"
+            sentence += " (the hide before)" if action.get("hide") == "last" else ""
     by = "" if fact.by == "sensor" else f" [{fact.by}]"
     called = f" -> {', '.join(_words(word) for word in fact.calls)}" if fact.calls else ""
-    return said + by + called
+    return sentence + by + called
 
 
 def _end(view: View) -> str:

@@ -1,4 +1,4 @@
-"""What the pads felt around each strike that was due, kept beside the journal so that a judge can look at it.
+"""Waveforms around each strike that was due, kept beside the journal for the judges.
 
 `<journal>.hits` is SQLite: one row a strike, the samples of all pads 200 ms to either side, and what was concluded. No
 bead, no hand: only what shook. It is evidence to look at and not the game, so it is bounded (the oldest goes), and a
@@ -45,7 +45,7 @@ _WHOLE = "SELECT hide, t, start, rate, full_scale, pads, margin_db, sure, strike
 
 
 class ReviewError(MatError, RuntimeError):
-    """What was felt around the hits cannot be read or kept."""
+    """The waveforms cannot be read or kept."""
 
     code = "review"
 

@@ -146,8 +146,8 @@ def _teams_of_players(data: dict[str, Any]) -> list[Fault]:
     usual = TeamsSection()
     return [
         Fault(("teams", key), f'is of no use in {name}: name the players, [game.options] players = "Ann, Bo"')
-        for key, said in teams
-        if said != getattr(usual, key)
+        for key, named in teams
+        if named != getattr(usual, key)
     ]
 
 

@@ -1,4 +1,4 @@
-"""What a key of the settings may hold: names, ports, paths, pins, each told with its fault."""
+"""Field types of the settings (names, ports, paths, pins), validated with errors in plain words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads a TOML file into a pydantic model and tells every fault at once, each with its line, in plain words."""
+"""Reads a TOML file into a pydantic model; reports every fault at once, each with its line, in plain words."""
 
 from __future__ import annotations
 
@@ -102,10 +102,10 @@ def takes(field: FieldInfo) -> str:
         name: getattr(rule, name) for rule in field.metadata for name in ("ge", "gt", "le") if hasattr(rule, name)
     }
     words = {bool: "true or false", int: "a whole number", float: "a number", str: "text in quotes"}
-    said = words[cast("type", kind)]
+    type_name = words[cast("type", kind)]
     if "ge" in bounds and "le" in bounds:
-        return f"{said} from {bounds['ge']:g} to {bounds['le']:g}"
-    return said
+        return f"{type_name} from {bounds['ge']:g} to {bounds['le']:g}"
+    return type_name
 
 
 def _read(path: Path) -> str:
@@ -135,10 +135,10 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
     except RecursionError as error:
         raise SettingsError(f"{path}: brackets in brackets without end", _EXAMPLE) from error
     except tomllib.TOMLDecodeError as error:
-        said = str(error)
-        at = _AT.search(said)
+        message = str(error)
+        at = _AT.search(message)
         line = at[1] if at is not None and at[1] else str(text.count("\n") + 1)
-        what = _AT.sub("", said)
+        what = _AT.sub("", message)
         if twice := _TWICE.fullmatch(what):
             what = f"the section [{twice[1].replace(', ', '.').replace(chr(39), '')}] stands here for the second time"
         raise SettingsError(f"{path}:{line}: {_SYNTAX.get(what, what)}", _EXAMPLE) from error

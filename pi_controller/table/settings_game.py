@@ -1,4 +1,4 @@
-"""The sections of what is played and by whose rules: the game, the teams, fouls and the watch on a hide."""
+"""Settings of the game: rule set, teams, chances, fouls, unanswered questions, referee."""
 
 from __future__ import annotations
 
@@ -146,19 +146,19 @@ class RefereeSection(Section):
         """Fill in what the preset says of fouls and answers that the file does not name."""
         if not isinstance(data, dict):
             return data  # pyright: ignore[reportUnknownVariableType]
-        said = cast("dict[str, object]", data)
-        preset = said.get("preset")
+        section = cast("dict[str, object]", data)
+        preset = section.get("preset")
         if not isinstance(preset, str) or preset not in PRESETS:
-            return said
+            return section
         chosen: dict[str, Mapping[str, str]] = {
             "fouls": preset_modes(cast("Preset", preset)),
             "answers": preset_answers(cast("Preset", preset)),
         }
         for name, by_preset in chosen.items():
-            named = said.get(name, {})
+            named = section.get(name, {})
             if isinstance(named, dict):
-                said = said | {name: {**by_preset, **cast("dict[str, object]", named)}}
-        return said
+                section = section | {name: {**by_preset, **cast("dict[str, object]", named)}}
+        return section
 
 
 def _game_faults(name: str, options: dict[str, str]) -> list[Fault]:

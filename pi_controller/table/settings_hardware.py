@@ -1,4 +1,4 @@
-"""The sections of what is built: the boards and where their mats lie, strips, buttons, and what counts as a strike."""
+"""Settings of the hardware: boards, mats, light strips, buttons, strike detector."""
 
 from __future__ import annotations
 

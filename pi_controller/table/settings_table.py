@@ -1,4 +1,4 @@
-"""The sections of what a table keeps and shows: its name and journal, its pages, what is kept of the sensors."""
+"""Settings of the table: name and journal, pages, recording, backup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The section of what people hear."""
+"""Settings of the voice."""
 
 from __future__ import annotations
 

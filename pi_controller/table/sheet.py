@@ -143,7 +143,7 @@ def columns(state: Mapping[str, Json]) -> Iterator[tuple[str, str, int]]:
 
 
 class _Turns:
-    """Tells which hide or turn a fact belongs to, and whose that is; they are numbered as in the record."""
+    """Assigns facts to hides or turns and their sides, numbered as in the record."""
 
     def __init__(self, game: Game[Any]) -> None:
         self._playthrough = Timeline[Playthrough[Any]](Playthrough(game), _played)
@@ -200,16 +200,18 @@ class _Writer:
             self._asked = fact
         elif isinstance(fact, Called):
             self._called, self._called_in = fact, batch
-        said = self._described(fact)
-        if said is None or (isinstance(fact, FoulSeen) and batch in self._settled):
+        described = self._described(fact)
+        if described is None or (isinstance(fact, FoulSeen) and batch in self._settled):
             return
-        kind, what, by = said
+        kind, what, by = described
         if self._called is not None and self._called_in == batch:
             by = self._called.actor
             if self._called.reason not in what:
                 what = _because(what, self._called.reason)
         action: Mapping[str, Any] = self._game.current(fact.action) if isinstance(fact, Done) else {}
-        state = self._game.sheet(after.state) if counts and isinstance(fact, Done | Undone | StateSet) else {}
+        state: Mapping[str, Any] = (
+            self._game.sheet(after.state) if counts and isinstance(fact, Done | Undone | StateSet) else {}
+        )
         calls = fact.calls if isinstance(fact, Done) else ()
         yield Line(seq, batch, t, kind, what, calls, by, counts, turn, side, action, state)
 

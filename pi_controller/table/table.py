@@ -190,8 +190,8 @@ class Table:
             return []
         return self._try(self._concluded(lambda: self.referee.tick(self.story, t), t))
 
-    def judge(self, call: JudgeCall, said: Command | None = None) -> list[Fact]:
-        """Do as the judge says; return the facts that follow. `said` tells who says it.
+    def judge(self, call: JudgeCall, command: Command | None = None) -> list[Fact]:
+        """Do as the judge says; return the facts that follow. `command` tells who says it.
 
         Raises `InvalidActionError` or `IllegalActionError` for a call that cannot be followed, `JournalError` when it
         cannot be written; then it does not count.
@@ -199,10 +199,10 @@ class Table:
         if self.halted is not None:
             raise self.halted
         if isinstance(call, JudgeNewGame):
-            return self._begin_next(call, said)
+            return self._begin_next(call, command)
         facts = self._history.decided(call, self.referee.decide)
-        if said is not None:
-            facts = [said.called, *facts]
+        if command is not None:
+            facts = [command.called, *facts]
         facts = self._try(facts)
         if self.halted is not None:
             raise self.halted
@@ -243,7 +243,7 @@ class Table:
         self._view = None
         return True
 
-    def _begin_next(self, call: JudgeNewGame, said: Command | None) -> list[Fact]:
+    def _begin_next(self, call: JudgeNewGame, command: Command | None) -> list[Fact]:
         """Keep the finished game under its date and begin another by the same rules; return the facts it begins with.
 
         The board is as it was, and so is whether play goes by what the mat feels. Raises as `judge` does.
@@ -260,7 +260,7 @@ class Table:
             teams = {"A": teams["B"], "B": teams["A"]}
         try:
             kept = self.journal.place_to_keep()
-            facts = self._opening(t, teams, kept.name, said)
+            facts = self._opening(t, teams, kept.name, command)
             self.journal.begin_next(facts, kept, t)
             self._fold()
         except JournalError as error:
@@ -268,14 +268,14 @@ class Table:
             raise
         return facts
 
-    def _opening(self, t: float, teams: dict[str, str], after: str, said: Command | None) -> list[Fact]:
+    def _opening(self, t: float, teams: dict[str, str], after: str, command: Command | None) -> list[Fact]:
         """Return the facts that the game after this one begins with."""
         story, game = self.story, self.game
         revision_from = story.revision_from + self.journal.batch + 1
         options = dict(game.settings)
         facts: list[Fact] = [Opened(t, game.name, game.version, game.source, options, teams, after, revision_from)]
-        if said is not None:
-            facts.append(said.called)
+        if command is not None:
+            facts.append(command.called)
         if story.link.up is not None:
             facts.append(LinkSeen(t, story.link.up, story.link.why))
         if story.link.faults:

@@ -1,4 +1,4 @@
-"""On which line a key of a TOML text stands. `tomllib` gives the values and not the lines; an error needs both."""
+"""Locates the keys of a TOML text by line: `tomllib` gives values without lines, and an error needs both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a journal is whole, or up to which event it is and what is wrong there.
+"""Verifies a journal: whole, or up to which event, and what is wrong there.
 
 Looked at are the file itself (SQLite's own check) and its log (`write_ahead_log`), each record (it decodes, its number
 and batch follow, its columns say what its body says), the hash chain, and the game: the facts must follow its rules.
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was found of a journal.
+    """Result of verifying a journal.
 
     `records` and `head` (the last one's hash) are of what is whole; `wrong` says what is not, or nothing. Without
     `chained` it is a journal of version 1, which has no hashes. `torn`: its log ends in an event that is not whole,
@@ -62,7 +62,7 @@ class Verdict:
 
 
 class Follows:
-    """Takes records one after the other as long as each follows: in number, batch, chain, and by the game's rules.
+    """Checks records in order: each must follow in number, batch, hash chain, and by the game's rules.
 
     `epoch` is the journal's, hex; None where there is no chain. `rows` are those taken, with their hashes.
     """

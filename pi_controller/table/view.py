@@ -10,6 +10,8 @@ from pi_controller.mat.events import SensorFault
 from pi_controller.referee.story import Hit, Notice, Opening, Phase
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pi_controller.errors import MatError
     from pi_controller.games.base import Game
     from pi_controller.referee.facts import Question
@@ -106,7 +108,7 @@ def view_of(
     `unanswered` is when the open question is answered by itself, and how, `head` the hash of the last record.
     """
     sheet, question = game.sheet(story.state), story.question
-    hides = sheet if game.hand_passes else {}
+    hides: Mapping[str, Any] = sheet if game.hand_passes else {}
     note = story.note or story.link.why
     return View(
         seq=seq,
@@ -148,7 +150,7 @@ def view_of(
         sensors=story.sensors,
         protest=story.protest.by if story.protest else "",
         held=story.held,
-        sheet=sheet,
+        sheet=dict(sheet),
     )
 
 

@@ -72,11 +72,11 @@ def _sentence(before: View, view: View) -> str:
     if view.phase in _QUIET:
         return ""
     was, now = _nameless(before), _nameless(view)
-    said = [score(view)] if _points(view) != _points(before) else []
+    words = [score(view)] if _points(view) != _points(before) else []
     waits = phrases.sentence(now)
     if waits != phrases.sentence(was) or before.phase in _QUIET:
-        said.append(waits)
-    return ". ".join(said)
+        words.append(waits)
+    return ". ".join(words)
 
 
 def score(view: View) -> str:

@@ -121,24 +121,24 @@ def measure(clip: Clip) -> Measured:
 
 def advice(one: Measured, usual_rms_db: float | None = None) -> list[str]:
     """Return what is to be done about a recording, most needed first; `usual_rms_db` is that of all the words."""
-    said: list[str] = []
+    faults: list[str] = []
     if one.full >= 3:
-        said.append("too loud when it was recorded: stand further from the microphone and record it again")
+        faults.append("too loud when it was recorded: stand further from the microphone and record it again")
     if one.peak_db < _LOW_DB:
-        said.append(f"quiet (peak {one.peak_db:.0f} dB): raise it to a peak of about -3 dB, or record it nearer")
+        faults.append(f"quiet (peak {one.peak_db:.0f} dB): raise it to a peak of about -3 dB, or record it nearer")
     if one.seconds > _LONG_S:
-        said.append(f"long ({one.seconds:.1f} s): play goes on while it sounds; cut it to under {_LONG_S:.0f} s")
+        faults.append(f"long ({one.seconds:.1f} s): play goes on while it sounds; cut it to under {_LONG_S:.0f} s")
     if one.seconds < _SHORT_S:
-        said.append(f"only {one.seconds:.2f} s: is it cut off?")
+        faults.append(f"only {one.seconds:.2f} s: is it cut off?")
     if one.lead_s > _LEAD_S:
-        said.append(f"{one.lead_s:.1f} s of silence before the word: cut it away, or it is called late")
+        faults.append(f"{one.lead_s:.1f} s of silence before the word: cut it away, or it is called late")
     if one.rate < _LEAST_RATE:
-        said.append(f"{one.rate} samples a second sound like a telephone: record with 44100 or 48000")
+        faults.append(f"{one.rate} samples a second sound like a telephone: record with 44100 or 48000")
     if usual_rms_db is not None and abs(apart := one.rms_db - usual_rms_db) > _APART_DB:
-        said.append(
+        faults.append(
             f"{abs(apart):.0f} dB {'louder' if apart > 0 else 'quieter'} than the other words: bring it to theirs"
         )
-    return said
+    return faults
 
 
 def _db(level: float) -> float:

@@ -1,17 +1,19 @@
-"""Where other machines find the pages: the organiser's address, else this machine's number and name, in QR codes."""
+"""Addresses of the pages for other machines, as URLs and QR codes: the organiser's, else this machine's IP and name."""
 
 from __future__ import annotations
 
 import ipaddress
 import socket
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-import segno
 from markupsafe import Markup
 from rich.style import Style
 from rich.text import Text
+
+if TYPE_CHECKING:
+    import segno
 
 _ELSEWHERE = ("192.0.2.1", 9)  # a documentation address: nothing is sent, the system only says by which way it would go
 _QUIET = 4  # modules of empty border, as the standard wants
@@ -21,7 +23,7 @@ LOCAL = Path("/run/avahi-daemon")
 
 
 class Pages(NamedTuple):
-    """What an organiser says of the pages.
+    """The organiser's settings of the pages.
 
     `address` is where they are found from outside, where that is not this machine's own name or number; `event` is the
     gathering's name, `table` this table's, `words` the community's own text. `reach` is whether other machines can
@@ -87,15 +89,21 @@ def serves_others(host: str) -> bool:
     return outside(host) if host[-1:].isdigit() or ":" in host else host != "localhost"
 
 
-def qr_code(url: str, said: str) -> Markup:
-    """Return the QR code of `url` as SVG; `said` is what it is to those who cannot see it."""
-    drawn = segno.make(url, error="m", micro=False).svg_inline(border=_QUIET, dark="#000", light="#fff", omitsize=True)
-    return Markup(drawn.replace("<svg ", Markup('<svg role="img" aria-label="{}" ').format(said), 1))  # noqa: S704
+def _code(url: str, error: str) -> segno.QRCode:
+    import segno  # noqa: PLC0415 - with urllib, xml and ssl: only for who looks at a code
+
+    return segno.make_qr(url, error=error)
+
+
+def qr_code(url: str, alt: str) -> Markup:
+    """Return the QR code of `url` as SVG; `alt` is what it is to those who cannot see it."""
+    drawn = _code(url, "m").svg_inline(border=_QUIET, dark="#000", light="#fff", omitsize=True)
+    return Markup(drawn.replace("<svg ", Markup('<svg role="img" aria-label="{}" ').format(alt), 1))  # noqa: S704
 
 
 def blocks(url: str) -> Text:
     """Return the QR code of `url` for a terminal, two modules in each character."""
-    rows = [list(row) for row in segno.make(url, error="l", micro=False).matrix_iter(border=_QUIET // 2)]
+    rows = [list(row) for row in _code(url, "l").matrix_iter(border=_QUIET // 2)]
     rows += [[0] * len(rows[0])] * (len(rows) % 2)
     lines = (
         "".join(" ▀▄█"[upper + 2 * lower] for upper, lower in zip(*pair, strict=True))

@@ -1,4 +1,4 @@
-"""The page on which anyone checks an opened seal: the last opened stands in its fields, a script makes the hash."""
+"""The page that verifies an opened commitment in the browser; its fields hold the last one opened."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ def check_page(view: View | None, language: str = "en") -> str:
 def _which(view: View | None, text: Text) -> str:
     opened = view.opening if view is not None else None
     if view is None or opened is None:
-        said = text("No seal has been opened yet at this table. Fill in what you noted.")
+        sentence = text("No seal has been opened yet at this table. Fill in what you noted.")
     else:
-        said = text("The fields hold the last seal opened, of hide {n}.").format(n=opened.hide)
+        sentence = text("The fields hold the last seal opened, of hide {n}.").format(n=opened.hide)
     if view is None:
-        return said
+        return sentence
     for void in (*(opened.withdrawn if opened is not None else ()), *view.withdrawn):
-        said += " " + text("The seal {seal} is void: it will never be opened.").format(seal=f"{void[:16]}…")
+        sentence += " " + text("The seal {seal} is void: it will never be opened.").format(seal=f"{void[:16]}…")
     if view.commit is not None and (opened is None or view.commit != opened.hash):
-        said = f"{said} {text('The seal of the hide in progress is opened after the hit.')}"
-    return said
+        sentence = f"{sentence} {text('The seal of the hide in progress is opened after the hit.')}"
+    return sentence
 
 
 def _command(game: str, opened: Opening | None) -> str:

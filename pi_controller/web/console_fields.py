@@ -64,11 +64,11 @@ def _field(view: View, value: Any, path: tuple[str | int, ...], language: str) -
         words = page_of(view).choices.get(key, ())
     if not words:
         return Field(path, label, value)
-    said = {None: text("none"), True: text("yes"), False: text("no")}
+    labels = {None: text("none"), True: text("yes"), False: text("no")}
     named = tuple(
         (
             one,
-            said[one]
+            labels[one]
             if one is None or isinstance(one, bool)
             else player_name(view, one)
             if key in _SIDES
@@ -82,12 +82,12 @@ def _field(view: View, value: Any, path: tuple[str | int, ...], language: str) -
 def _label(view: View, path: tuple[str | int, ...]) -> str:
     """Return a path as words: `Long: Big Coulee`, `Players 2: sticks`."""
     first, *rest = path
-    said = plain(str(first))
+    label = plain(str(first))
     for step in rest:
         if isinstance(step, int):
-            said += f" {step + 1}"
+            label += f" {step + 1}"
         elif step in {"A", "B"}:
-            said += f": {player_name(view, step)}"
+            label += f": {player_name(view, step)}"
         else:
-            said += f": {plain(step).lower()}"
-    return said
+            label += f": {plain(step).lower()}"
+    return label

@@ -1,4 +1,4 @@
-"""The judge's console: its two pages, and what they show and offer for a view.
+"""The judge's console and its sign-in page: the pages, and their content for a view.
 
 The pages are templates, filled with words and the state once; the script keeps them current from the very same content.
 With scripts off the console shows the state and says that it needs scripts.
@@ -177,7 +177,7 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class Again(msgspec.Struct, frozen=True):
-    """How the last action is put right at once: one `button`, or the `play` it is told anew by."""
+    """How the last action is replaced: one `button`, or the form `play` by which it is entered again."""
 
     label: str
     button: Button | None = None
@@ -237,32 +237,32 @@ def console(
 
 def _facts(view: View, text: Text, language: str, before: str | None) -> tuple[str, ...]:
     """Return short facts on the hide: its number, the situation, hits left, the last words called, a reminder."""
-    told: list[str] = []
+    facts: list[str] = []
     if view.hide:
-        told.append(text("Hide {n}").format(n=view.hide))
+        facts.append(text("Hide {n}").format(n=view.hide))
     if view.situation:
-        told.append(word(view.situation, language, view.game).shown)
+        facts.append(word(view.situation, language, view.game).shown)
     if view.owed:
         left = 2 if view.owed == "first" else 1
-        told.append(catalogue(language).ngettext("{n} hit left", "{n} hits left", left).format(n=left))
-    told += page_of(view).facts(view, language)
+        facts.append(catalogue(language).ngettext("{n} hit left", "{n} hits left", left).format(n=left))
+    facts += page_of(view).facts(view, language)
     if view.calls:
-        told.append(
+        facts.append(
             text("Called: {words}").format(words=", ".join(word(c, language, view.game).shown for c in view.calls))
         )
     if not view.sensors:
-        told.append(text("Sensors off"))
+        facts.append(text("Sensors off"))
     if reminder := phrases.hiders_reminder(view, before, language):
-        told.append(reminder)
-    return tuple(told)
+        facts.append(reminder)
+    return tuple(facts)
 
 
 def _off(view: View, text: Text) -> str:
     if view.phase == "halted":
         return view.note or text("Play stops: the table cannot write its journal.")
     if view.held:
-        said = text("Play stands: {team} protests. Rule on it below, or let play go on.")
-        return said.format(team=inline(team_name(view, view.protest)))
+        template = text("Play stands: {team} protests. Rule on it below, or let play go on.")
+        return template.format(team=inline(team_name(view, view.protest)))
     return ""
 
 
@@ -304,8 +304,8 @@ def _again(
 
 def _filled(template: str, words: Mapping[str, str], language: str, **values: Any) -> str:
     """Return a page of the console with its `words` in `language`, which the script takes too."""
-    said = {key: catalogue(language).gettext(value) for key, value in words.items()}
-    return render(template, language, words=said, as_json=msgspec.json.encode(said).decode(), **values)
+    translated = {key: catalogue(language).gettext(value) for key, value in words.items()}
+    return render(template, language, words=translated, as_json=msgspec.json.encode(translated).decode(), **values)
 
 
 def sign_in(language: str = "en") -> str:

@@ -1,4 +1,4 @@
-"""What a judge can enter of the game just now, as buttons and rows of choices under fixed places.
+"""Input forms of the judge's console: what can be entered now, as buttons and rows of choices with stable ids.
 
 A `Play` says which of five shapes it has, and the script draws it: `choice` (buttons), `hits` (pads, found, missed),
 `shoot` and `guess` (a row for each thing to be entered), `pieces` (what shows in the bowl). Each game makes its own
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Button(msgspec.Struct, frozen=True):
-    """One thing to say. `id` is its place, `say` the call without its time, `look` how it is drawn, `key` a shortcut.
+    """One button. `id` is its place, `say` the command it sends, without its time, `look` its style, `key` a shortcut.
 
     `on` is whether the rules allow it now. With `confirm` the first touch only shows that, and the second one says it.
     """
@@ -51,7 +51,7 @@ class Choice(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct, frozen=True):
-    """A thing to be told by up to `many` of its choices, in the order they are touched; `needed` before all is told."""
+    """A field with up to `many` of its choices, in the order of touch; `needed`: before the form can be sent."""
 
     key: str
     label: str
@@ -61,7 +61,7 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class Play(msgspec.Struct, frozen=True):
-    """What can be said: `ready` is the hiders' word, `rows` are told before `submit`, `more` is said seldom.
+    """A form: `ready` is the hiders' button, `rows` are filled in before `submit`, `more` are buttons seldom used.
 
     `values` is what a throw is worth by the numbers of its pieces, `0100`; a throw that is not there is worth nothing.
     """

@@ -1,4 +1,4 @@
-"""The last of what happened at the table in short sentences, for the judges: when, by whom, and what was taken back.
+"""Event log for the judges: the last events of the journal as short sentences, with time, actor and undos.
 
 Read from the end of the journal, which another thread goes on writing. Nothing here is of a bead that is not shown: no
 fact is (`referee.facts`).
@@ -109,12 +109,12 @@ def kept(
         records = [(row.batch, journal_file.decode(row.body)) for row in rows]
     except msgspec.MsgspecError as error:
         raise journal_file.wrong(path, "a record cannot be read") from error
-    told = lines(records, game, teams, language, rows[0].seq if rows else 1)
+    entries = lines(records, game, teams, language, rows[0].seq if rows else 1)
     marked = [fact for batch, fact in records if batch == mark]
     taken = list(_batch(list(enumerate(counted([(mark, fact) for fact in marked]))), game, teams, language))
     done = next((fact for fact in reversed(marked) if isinstance(fact, Done)), None)
     undo = _sentence(done, game, teams, language) if done else taken[-1].text if taken else ""
-    return EventLog(tuple(told[-LAST:]), undo, current(game, done.action) if done else None)
+    return EventLog(tuple(entries[-LAST:]), undo, current(game, done.action) if done else None)
 
 
 def lines(
@@ -133,19 +133,19 @@ def _batch(records: list[tuple[int, Counted]], game: str, teams: Mapping[str, st
     called = next(((seq, fact, counts) for seq, (_, fact, counts) in records if isinstance(fact, Called)), None)
     silent = True
     for seq, (_, fact, counts) in records:
-        said = _sentence(fact, game, teams, language)
-        if said:
+        sentence = _sentence(fact, game, teams, language)
+        if sentence:
             by = str(getattr(fact, "by", ""))
             source = by if by in _BY else ""
             alone = "judge" if isinstance(fact, _BY_WORD) else "sensor"
-            told = source or ("table" if isinstance(fact, _OF_THE_TABLE) else alone)
-            who = called[1].actor if called and source in ("", "judge") else text(_BY[told])
+            actor = source or ("table" if isinstance(fact, _OF_THE_TABLE) else alone)
+            who = called[1].actor if called and source in ("", "judge") else text(_BY[actor])
             silent = False
-            yield Line(seq, fact.t, who, said, not counts)
+            yield Line(seq, fact.t, who, sentence, not counts)
     if called is not None and silent:
         seq, fact, counts = called
-        said = text(_CALLED.get(fact.call, plain(fact.call)))
-        yield Line(seq, fact.t, fact.actor, said, not counts)
+        sentence = text(_CALLED.get(fact.call, plain(fact.call)))
+        yield Line(seq, fact.t, fact.actor, sentence, not counts)
 
 
 def _played(game: str, action: Mapping[str, Any], teams: Mapping[str, str], language: str) -> str:
@@ -164,8 +164,8 @@ def _sentence(fact: Fact, game: str, teams: Mapping[str, str], language: str) ->
     """Return a fact in a short sentence, nothing where it goes without saying."""
     text = catalogue(language).gettext
 
-    def why(said: str, reason: str) -> str:
-        return f"{said}: {printable(reason)}" if reason else said
+    def why(sentence: str, reason: str) -> str:
+        return f"{sentence}: {printable(reason)}" if reason else sentence
 
     match fact:
         case Opened(after=after) if after:

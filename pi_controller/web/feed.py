@@ -1,4 +1,4 @@
-"""The feed: views go in from the daemon's thread, every watcher gets the newest one.
+"""Publishes views from the daemon's thread to the subscribers' event loops; each gets the newest.
 
 A watcher holds no queue, only the news that there is something newer than it has seen. So one that is slow skips
 pictures and never builds a backlog, and a thousand publications cost it one.

@@ -6,8 +6,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
 from pi_controller.games import registry
 from pi_controller.show.game_show import (
@@ -27,7 +28,7 @@ from pi_controller.web.console_play import Button, Moment, Play, plain_buttons
 from pi_controller.web.templates import render
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from pi_controller.games.base import Game
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
     Text = Callable[[str], str]
     Action = Mapping[str, Any]
+
+SheetT = TypeVar("SheetT")
 
 STROKES = 20
 """Strokes of a row that stands for all there is."""
@@ -93,7 +96,7 @@ class Card(NamedTuple):
     number: int = 0
 
 
-class GamePage:
+class GamePage(Generic[SheetT]):
     """What any game's score sheet can be shown by."""
 
     template: ClassVar[str | Path] = "plain.html"
@@ -102,6 +105,10 @@ class GamePage:
     """What may stand under a key of the score sheet, None for nothing, where it is no number and no side."""
     replaced: ClassVar[frozenset[str]] = frozenset()
     """The words of actions that another of their kind can be put in the place of, at once."""
+
+    def sheet(self, view: View) -> SheetT:
+        """Return the score sheet in `view`, by the keys of its game."""
+        return cast("SheetT", view.sheet)
 
     def table(self, view: View, language: str = "en") -> str:
         """Return the table as HTML."""
@@ -251,17 +258,17 @@ def new_games(moment: Moment) -> tuple[Button, ...]:
     )
 
 
-_PLAIN = GamePage()
+_PLAIN = GamePage[Mapping[str, Any]]()
 
 
 @cache
-def named(game: str) -> GamePage:
+def named(game: str) -> GamePage[Any]:
     """Return how the game of that name stands on the pages: by `PAGE` of its own module, plainly where it has none."""
     own = registry.floor(game, "web.games")
     return _PLAIN if own is None else own.PAGE
 
 
-def page_of(view: View) -> GamePage:
+def page_of(view: View) -> GamePage[Any]:
     """Return how the game of `view` stands on the pages.
 
     A view without a score sheet is shown as the sticks that it holds, which are Hampa Apena's.

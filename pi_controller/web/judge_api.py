@@ -1,4 +1,4 @@
-"""The judge's console on the wire: who signs in sees the table's inside, and says to it what their role may say.
+"""HTTP API of the judge's console: state, event stream and commands, by the role of who is signed in.
 
 Everything under `/judge`. Nobody has a right because of where they are; the cookie of a session is all there is.
 """
@@ -80,12 +80,12 @@ class JudgeApi:
         """Answer the console, or the sign-in page to who is not signed in."""
         try:
             session = await self._who(request)
-            told = await self._snapshot()
+            snapshot = await self._snapshot()
         except MatError as error:
             if error.code != "signed_out":
                 raise
             return HTMLResponse(console_page.sign_in(self._language))
-        view, content = told.picture.view, self._state.page(told, session.person.role)
+        view, content = snapshot.picture.view, self._state.page(snapshot, session.person.role)
         as_of, beat_s = f"{datetime.now().astimezone():%H:%M:%S}", self._heartbeat_s
         page = console_page.page(
             view,
@@ -108,9 +108,9 @@ class JudgeApi:
 
     async def sign_in(self, request: Request) -> Response:
         """Take a name and a PIN, give a session."""
-        told = await sent(request)
-        only(told, "name", "pin")
-        name, pin = text_of(told, "name", 40), text_of(told, "pin", 64)
+        body = await sent(request)
+        only(body, "name", "pin")
+        name, pin = text_of(body, "name", 40), text_of(body, "pin", 64)
         device = request.cookies.get(DEVICE)
         came = await self.authenticator.sign_in(name, pin, sender(request), device)
         if before := request.cookies.get(SESSION):
@@ -192,9 +192,9 @@ class JudgeApi:
             raise RefusedError("role", "only the head judge sees to the people", "ask the head judge")
         if request.method != "POST":
             return answer(await judge_people.everybody(self.authenticator))
-        told = await sent(request)
-        done = await judge_people.change(self.authenticator, told)
-        log.info("%s changed the people: %s", session.person.name, told["do"])
+        body = await sent(request)
+        done = await judge_people.change(self.authenticator, body)
+        log.info("%s changed the people: %s", session.person.name, body["do"])
         return answer(done)
 
     async def _who(self, request: Request, *, touch: bool = True) -> Session:
@@ -207,14 +207,14 @@ class JudgeApi:
         return session
 
     async def _snapshot(self) -> Snapshot:
-        told = await self._state.snapshot()
-        if told is None:
+        snapshot = await self._state.snapshot()
+        if snapshot is None:
             raise RefusedError("waiting", "the table is not there yet", "try again in a moment")
-        return told
+        return snapshot
 
-    def _content(self, told: Snapshot, session: Session) -> bytes:
+    def _content(self, snapshot: Snapshot, session: Session) -> bytes:
         me = {"name": session.person.name, "role": session.person.role}
-        return as_json(self._state.content(told, me, self.authenticator.clock()))
+        return as_json(self._state.content(snapshot, me, self.authenticator.clock()))
 
     def _rate(self, session: str) -> Rate:
         rate = self._rates.setdefault(session, Rate(COMMANDS_A_SECOND, BURST))

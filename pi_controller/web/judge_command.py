@@ -1,4 +1,4 @@
-"""A command as it is sent: its key, the picture it was given for, and the call in the judge's own words."""
+"""Parses and validates a command of the console: its key, the revision it was given for, and the judge's call."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class Sent(NamedTuple):
     call: JudgeCall
 
 
-def understood(told: dict[str, Any]) -> Sent:
-    """Return the command that `told` is. Raises `RefusedError`: what is not exactly one is none."""
-    only(told, "key", "expect", "call")
-    key, expect, call = told.get("key"), told.get("expect"), told.get("call")
+def understood(body: dict[str, Any]) -> Sent:
+    """Return the command that `body` is. Raises `RefusedError`: what is not exactly one is none."""
+    only(body, "key", "expect", "call")
+    key, expect, call = body.get("key"), body.get("expect"), body.get("call")
     if not isinstance(key, str) or not _KEY.fullmatch(key):
         raise RefusedError("invalid", "key must be 8 to 64 letters, digits, - or _", "make a new one for each command")
     if expect is not None and (type(expect) is not int or abs(expect) > MOST_NUMBER):
@@ -43,12 +43,12 @@ def understood(told: dict[str, Any]) -> Sent:
     tag = cast("dict[str, Any]", call).get("judge") if isinstance(call, dict) else None
     if not isinstance(tag, str) or tag not in _FIELDS:
         raise RefusedError("invalid", "this is nothing a judge can say", f"the calls are: {', '.join(_FIELDS)}")
-    said = cast("dict[str, Any]", call)
-    only(said, *sorted(_FIELDS[tag]))
-    if not _plain((said,), _DEPTH):
+    fields = cast("dict[str, Any]", call)
+    only(fields, *sorted(_FIELDS[tag]))
+    if not _plain((fields,), _DEPTH):
         raise RefusedError("invalid", "a text is too long, a number too large, or it is nested too deep")
     try:
-        made = msgspec.convert({**all_printable(said), "t": 0.0}, cast("Any", JudgeCall))
+        made = msgspec.convert({**all_printable(fields), "t": 0.0}, cast("Any", JudgeCall))
     except msgspec.MsgspecError as error:
         raise RefusedError("invalid", f"{tag}: {error}", "see what the call takes") from error
     return Sent(key, expect, tag, made)

@@ -1,4 +1,4 @@
-"""What the pads felt around the hits, for the judges: of hides that are over, and for the head judge of this one too.
+"""Waveforms around the hits, for the judges: of finished hides; for the head judge of the current one too.
 
 Of the hide in progress a stroke is shown only when it is settled: no question is open, and what the table waits for
 began after it.

@@ -1,4 +1,4 @@
-"""The head judge sees to the people: who may sign in as what, a PIN shown once, sessions ended."""
+"""User management for the head judge: users and roles, new PINs (shown once), ending sessions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 async def everybody(authenticator: Authenticator) -> dict[str, Any]:
     """Return all people with their sessions (times on the table's clock, s), and the roles there are."""
-    people = await asyncio.to_thread(authenticator.people.everybody)
+    users = await asyncio.to_thread(authenticator.users.everybody)
     sessions = await asyncio.to_thread(authenticator.sessions.of_all, authenticator.clock())
     return {
         "roles": ROLES,
@@ -26,41 +26,41 @@ async def everybody(authenticator: Authenticator) -> dict[str, Any]:
                 "role": one.role,
                 "sessions": [{"id": s.id, "began": s.began, "seen": s.seen} for s in sessions if s.person.id == one.id],
             }
-            for one in people
+            for one in users
         ],
     }
 
 
-async def change(authenticator: Authenticator, told: dict[str, Any]) -> dict[str, Any]:
-    """Do what `told` says: `{"do": "add", "name", "role"}`, or `"new_pin"`, `"revoke"`, `"remove"` with an `"id"`.
+async def change(authenticator: Authenticator, body: dict[str, Any]) -> dict[str, Any]:
+    """Do what `body` says: `{"do": "add", "name", "role"}`, or `"new_pin"`, `"revoke"`, `"remove"` with an `"id"`.
 
-    A new PIN is in the answer and nowhere else. Raises `RefusedError` or `PeopleError`.
+    A new PIN is in the answer and nowhere else. Raises `RefusedError` or `UserError`.
     """
-    match told.get("do"):
+    match body.get("do"):
         case "add":
-            only(told, "do", "name", "role")
-            name, role = text_of(told, "name", 40), text_of(told, "role", 20)
+            only(body, "do", "name", "role")
+            name, role = text_of(body, "name", 40), text_of(body, "role", 20)
             pin = new_pin()
-            person = await asyncio.to_thread(authenticator.people.add, name, role, await authenticator.hash(pin))
+            person = await asyncio.to_thread(authenticator.users.add, name, role, await authenticator.hash(pin))
             return {"ok": True, "id": person.id, "name": person.name, "role": person.role, "pin": pin}
         case "new_pin":
-            person_id, pin = await _somebody(authenticator, told), new_pin()
-            await asyncio.to_thread(authenticator.people.give_pin, person_id, await authenticator.hash(pin))
+            person_id, pin = await _somebody(authenticator, body), new_pin()
+            await asyncio.to_thread(authenticator.users.give_pin, person_id, await authenticator.hash(pin))
             return {"ok": True, "id": person_id, "pin": pin}
         case "revoke":
-            ended = await asyncio.to_thread(authenticator.sessions.revoke, await _somebody(authenticator, told))
+            ended = await asyncio.to_thread(authenticator.sessions.revoke, await _somebody(authenticator, body))
             return {"ok": True, "ended": ended}
         case "remove":
-            await asyncio.to_thread(authenticator.people.remove, await _somebody(authenticator, told))
+            await asyncio.to_thread(authenticator.users.remove, await _somebody(authenticator, body))
             return {"ok": True}
         case _:
             raise RefusedError("invalid", "do must be add, new_pin, revoke or remove")
 
 
-async def _somebody(authenticator: Authenticator, told: dict[str, Any]) -> int:
-    only(told, "do", "id")
-    people = await asyncio.to_thread(authenticator.people.everybody)
-    found = next((one.id for one in people if type(told.get("id")) is int and one.id == told["id"]), None)
+async def _somebody(authenticator: Authenticator, body: dict[str, Any]) -> int:
+    only(body, "do", "id")
+    users = await asyncio.to_thread(authenticator.users.everybody)
+    found = next((one.id for one in users if type(body.get("id")) is int and one.id == body["id"]), None)
     if found is None:
         raise RefusedError("missing", "there is no such person", "look at the list again")
     return found

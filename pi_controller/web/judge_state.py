@@ -1,4 +1,4 @@
-"""What the console is told of the table: the view with the live page's texts, what may be done now, and the last of it.
+"""State for the console: the view with the live page's texts, the allowed commands, and the latest events.
 
 Journal, legal actions and board are read once for each change, however many judges look.
 """
@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 
 
 class Snapshot(NamedTuple):
-    """A picture of the table with the end of its journal, what is legal in it, and the board that shows it."""
+    """A view of the table with the end of its journal, its legal actions, and the board that shows it."""
 
     picture: Picture
     minutes: EventLog
@@ -45,7 +45,7 @@ class Snapshot(NamedTuple):
 
 
 class JudgeState:
-    """Takes pictures of the table on `command_queue`, whose journal is at `journal`."""
+    """Takes snapshots of the table through `command_queue`; its journal is at `journal`."""
 
     def __init__(self, command_queue: CommandQueue, journal: Path, language: str) -> None:
         self._command_queue, self._journal, self._language = command_queue, journal, language
@@ -73,23 +73,23 @@ class JudgeState:
             log.warning("the end of the journal cannot be read: %s", error.what)
             return self._told.minutes if self._told else event_log.EventLog()
 
-    def page(self, told: Snapshot, role: str) -> Console:
+    def page(self, snapshot: Snapshot, role: str) -> Console:
         """Return what the console shows and offers somebody of `role`."""
         return console(
-            told.picture.view,
-            told.legal,
+            snapshot.picture.view,
+            snapshot.legal,
             self._language,
-            undo=told.minutes.undo,
-            last=told.minutes.action,
-            options=told.picture.game.settings,
+            undo=snapshot.minutes.undo,
+            last=snapshot.minutes.action,
+            options=snapshot.picture.game.settings,
             sets=may(role, "set"),
-            begins=begins_games(role, told.picture.rulings) and not told.picture.protest,
-            before=told.picture.game.hiders_before(told.picture.state),
+            begins=begins_games(role, snapshot.picture.rulings) and not snapshot.picture.protest,
+            before=snapshot.picture.game.hiders_before(snapshot.picture.state),
         )
 
-    def content(self, told: Snapshot, me: dict[str, str], now: float) -> dict[str, Any]:
+    def content(self, snapshot: Snapshot, me: dict[str, str], now: float) -> dict[str, Any]:
         """Return the whole state for `me` (name and role), at `now` on the table's clock."""
-        view, protest, shown = told.picture.view, told.picture.protest, told.board
+        view, protest, shown = snapshot.picture.view, snapshot.picture.protest, snapshot.board
         return {
             "view": view,
             "board": {
@@ -99,20 +99,20 @@ class JudgeState:
                 "layout": shown.layout,
                 "table": shown.table,
             },
-            "console": self.page(told, me["role"]),
+            "console": self.page(snapshot, me["role"]),
             "me": me,
-            "legal": told.legal,
-            "fouls": told.fouls,
+            "legal": snapshot.legal,
+            "fouls": snapshot.fouls,
             "protest": {"by": protest.by, "text": protest.text, "play_on": protest.play_on} if protest else None,
-            "rulings": rulings(me["role"], told.picture.rulings),
+            "rulings": rulings(me["role"], snapshot.picture.rulings),
             "sides": sides_in_play(view),
-            "log": told.minutes.lines,
+            "log": snapshot.minutes.lines,
             "health": {
                 "link": view.link,
                 "note": phrases.notice(view, self._language),
                 "faults": view.faults,
                 "sensors": view.sensors,
-                "board": told.picture.board,
+                "board": snapshot.picture.board,
             },
             "now": round(now, 3),
         }

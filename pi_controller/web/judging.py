@@ -1,4 +1,4 @@
-"""The console put together for a table: the people beside the journal, the desk, the routes; and the first head judge.
+"""Sets up the judge's console of a table: users beside the journal, command queue, routes, and the first head judge.
 
 No password is there from the start. Where nobody is known yet a head judge's PIN is made and shown where only the host
 is: on the terminal that the program runs in, or by `moccasin-mat judges` in the machine's shell.
@@ -28,51 +28,51 @@ if TYPE_CHECKING:
 
 
 class Judging(NamedTuple):
-    """A table's console: the loop serves `command_queue`, the web `routes`; close `people` at the end."""
+    """A table's console: the loop serves `command_queue`, the web `routes`; close `users` at the end."""
 
     command_queue: CommandQueue
-    people: Users
+    users: Users
     routes: list[Route]
     authenticator: Authenticator
 
 
-def people_of(settings: Settings) -> Path:
-    """Return where the people of a table are kept: beside its journal, so that the next game has them too."""
+def users_path(settings: Settings) -> Path:
+    """Return the path of a table's user database: beside its journal, so that the next game has it too."""
     return settings.table.journal.parent / FILE
 
 
 def judging(
     settings: Settings, table: Table, feed: Feed, clock: Callable[[], float], pins: Pins | None = None
 ) -> Judging:
-    """Return the console of `table`; `clock` gives the table's time in seconds. Raises `PeopleError`."""
-    people = Users(people_of(settings))
-    authenticator = Authenticator(people, Sessions(people, settings.web.idle_min * 60.0), pins or Pins(), clock)
+    """Return the console of `table`; `clock` gives the table's time in seconds. Raises `UserError`."""
+    users = Users(users_path(settings))
+    authenticator = Authenticator(users, Sessions(users, settings.web.idle_min * 60.0), pins or Pins(), clock)
     command_queue = CommandQueue()
     command_queue.show(table)
     api = JudgeApi(command_queue, feed, authenticator, table.journal.path, settings.web.language)
-    return Judging(command_queue, people, judge_routes(api), authenticator)
+    return Judging(command_queue, users, judge_routes(api), authenticator)
 
 
-def new_head(people: Users, pins: Pins, name: str = HEAD) -> tuple[str, str]:
+def new_head(users: Users, pins: Pins, name: str = HEAD) -> tuple[str, str]:
     """Make `name` a head judge, or give the one who is it already a new PIN; return the name as kept, and the PIN.
 
-    Raises `PeopleError`.
+    Raises `UserError`.
     """
     pin = new_pin()
-    found = people.named(name)
+    found = users.named(name)
     if found is None:
-        return people.add(name, "head", pins.hash(pin)).name, pin
+        return users.add(name, "head", pins.hash(pin)).name, pin
     if found[0].role != "head":
         raise UserError(f"{found[0].name} is a {found[0].role}", "choose another name for the head judge")
-    people.give_pin(found[0].id, pins.hash(pin))
+    users.give_pin(found[0].id, pins.hash(pin))
     return found[0].name, pin
 
 
 def welcome(judges: Judging, *, shows: bool) -> str:
     """Return what to print at the start: with `shows` (a terminal, no log) the first head judge's PIN."""
-    if judges.people.everybody():
+    if judges.users.everybody():
         return ""
     if not shows:
         return "nobody can sign in as a judge yet: 'moccasin-mat judges --settings FILE new-head' says how"
-    name, pin = new_head(judges.people, judges.authenticator.pins)
+    name, pin = new_head(judges.users, judges.authenticator.pins)
     return f"sign in at /judge as {name!r} with the PIN {pin} (shown this once)"

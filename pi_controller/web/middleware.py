@@ -1,4 +1,4 @@
-"""The gate before the pages: who may ask (Host), how (POST only where it is taken), and every answer's headers."""
+"""ASGI middleware: checks Host and method, and sets the security headers of every response."""
 
 from __future__ import annotations
 

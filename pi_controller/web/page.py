@@ -1,4 +1,4 @@
-"""The live page as HTML, complete on the server's side: the board's content in the frame of a phone, room or stream."""
+"""Renders the live page on the server: the board's content in the layout of a phone, room or stream."""
 
 from __future__ import annotations
 

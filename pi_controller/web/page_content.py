@@ -1,4 +1,4 @@
-"""The page's content: a view as texts, marks and counts under the keys the page uses.
+"""Content of the live page: a view as texts, marks and counts, by the keys that the page and its script use.
 
 The server fills the page from it and the script in the browser patches the page from it, so both show the same with
 one set of keys: `texts` (what an element says), `marks` (how it is styled) and `counts` (sticks: lit, of how many).
@@ -82,17 +82,17 @@ def board(view: View, language: str = "en", chances: ShownChances | None = None)
         "short_a": (view.short.get("A", 0), slots),
         "short_b": (view.short.get("B", 0), slots),
     }
-    told = {key: (max(0, min(n, of)), of) for key, (n, of) in counts.items()}
-    return Board(texts, marks, told | _chances(view, chances, texts, marks, language))
+    bounded = {key: (max(0, min(n, of)), of) for key, (n, of) in counts.items()}
+    return Board(texts, marks, bounded | _chances(view, chances, texts, marks, language))
 
 
 def _sheet_board(view: View, language: str, chances: ShownChances | None) -> Board:
     text, note = catalogue(language).gettext, phrases.notice(view, language)
-    told = view.question is not None or "value" in view.sheet  # the table itself shows what the last throw was worth
-    turn_worth = "" if told else phrases.turn_worth(view, language)
+    settled = view.question is not None or "value" in view.sheet  # the table itself shows what the last throw was worth
+    turn_worth = "" if settled else phrases.turn_worth(view, language)
     sentence = phrases.sentence(view, language)
     texts = {
-        **{key: said for key, said in _labels(text).items() if key not in _LIVE_LABELS},
+        **{key: label for key, label in _labels(text).items() if key not in _LIVE_LABELS},
         "heading": game_name(view.game, language),
         "credit": credit(view.game, language),
         "title": game_name(view.game, language),
@@ -147,8 +147,8 @@ def _outcome(view: View, texts: dict[str, str], marks: dict[str, str], language:
 
 def _standing(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
     """Tell how the table stands, and until when what may be done in time; the times are on the table's clock."""
-    said = phrases.standing(view, language)
-    texts["standing"], marks["standing"] = said, "yes" if said else ""
+    sentence = phrases.standing(view, language)
+    texts["standing"], marks["standing"] = sentence, "yes" if sentence else ""
     texts["label_limit"] = phrases.limit_label(view, language)
     asked = view.question
     times = {
@@ -167,17 +167,17 @@ def _teams(view: View, texts: dict[str, str], marks: dict[str, str], text: Calla
     score: list[str] = []
     for team in ("A", "B"):
         key = team.lower()
-        role, said = "", ""
+        role, role_text = "", ""
         if view.phase == "over" and view.winner == team:
-            role, said = "won", text("wins")
+            role, role_text = "won", text("wins")
         elif playing and view.hider == team:
-            role, said = "hides", text("hides")
+            role, role_text = "hides", text("hides")
         elif playing and hitter == team:
-            role, said = "hits", text("hits")
+            role, role_text = "hits", text("hits")
         if role == "hits" and view.phase == "hit" and view.owed:
-            said = text("first hit") if view.owed == "first" else text("second hit")
+            role_text = text("first hit") if view.owed == "first" else text("second hit")
         points, name = view.short.get(team, 0), team_name(view, team)
-        marks[f"role_{key}"], texts[f"role_{key}"] = role, said
+        marks[f"role_{key}"], texts[f"role_{key}"] = role, role_text
         texts[f"name_{key}"] = name
         texts[f"points_{key}"] = str(points)
         texts[f"long_{key}"] = str(view.long.get(team, 0))
@@ -226,9 +226,9 @@ def _mat(view: View, texts: dict[str, str], marks: dict[str, str], language: str
     for number, hit in enumerate(view.hits[:2], 1):
         if hit.pad is not None and f"pad_{hit.pad}" in marks:
             order = text("first hit") if number == 1 else text("second hit")
-            said = text("{order}: found") if hit.found else text("{order}: not found")
+            template = text("{order}: found") if hit.found else text("{order}: not found")
             marks[f"pad_{hit.pad}"] = "found" if hit.found else "struck"
-            texts[f"pad_{hit.pad}"] = said.format(order=order)
+            texts[f"pad_{hit.pad}"] = template.format(order=order)
     texts["hits"] = ". ".join(phrases.hit(i, hit, language) for i, hit in enumerate(view.hits[:2], 1))
     marks["hits"] = "unplaced" if any(hit.pad is None for hit in view.hits[:2]) else ""
 
@@ -253,8 +253,8 @@ def _seal(view: View, texts: dict[str, str], marks: dict[str, str], language: st
     if opened is not None and opened.hash == shown:
         marks["seal"] = "opened"
         pads = phrases.listed(str(opened.pad), language)  # of slahal's bones: a digit each
-        said = catalogue(language).ngettext("opened: pad {pads}", "opened: pads {pads}", len(str(opened.pad)))
-        texts |= {"opened": said.format(pads=pads), "nonce": opened.nonce}
+        template = catalogue(language).ngettext("opened: pad {pads}", "opened: pads {pads}", len(str(opened.pad)))
+        texts |= {"opened": template.format(pads=pads), "nonce": opened.nonce}
     elif shown == void != "":
         marks["seal"], texts["opened"] = "void", text("void: never opened")
     elif shown:
@@ -274,8 +274,8 @@ def _chances(
         return {"chances": (0, 0)}
     texts["label_chances"] = catalogue(language).gettext("Chance of winning")
     texts["chances_basis"] = chances_bar.basis(chances, language)
-    told = zip("ab", "12", chances.players, chances_bar.percents(chances, language), strict=True)
-    for side, number, player, percent in told:
+    rows = zip("ab", "12", chances.players, chances_bar.percents(chances, language), strict=True)
+    for side, number, player, percent in rows:
         texts[f"chances_mark_{side}"] = player if chances.teams else number
         texts[f"chances_name_{side}"] = player_name(view, player)
         texts[f"chances_chance_{side}"] = percent

@@ -1,4 +1,4 @@
-"""The pages for everybody besides the live page: the room's board, a stream's overlay, where to find them, the check.
+"""Routes of the public pages besides the live page: room, stream overlay, addresses, and the check of a commitment.
 
 They show what the public view says and nothing else, and take no more than a GET.
 """
@@ -35,7 +35,7 @@ def public_routes(
     feed: Feed, *, language: str, now: Callable[[], datetime], pages: Pages | None = None
 ) -> Sequence[Route]:
     """Return the routes `/room`, `/overlay`, `/find` and `/check`; `now` is the wall clock for "as of"."""
-    told = pages or Pages()
+    settings = pages or Pages()
 
     async def room(request: Request) -> Response:
         latest = feed.latest
@@ -47,9 +47,9 @@ def public_routes(
             as_of=f"{now():%H:%M:%S}",
             t=feed.clock(),
             frame="room",
-            found=_found(request, told),
-            event=_event(told),
-            words=told.words,
+            found=_found(request, settings),
+            event=_event(settings),
+            words=settings.words,
         )
         return HTMLResponse(html)
 
@@ -70,7 +70,9 @@ def public_routes(
 
     async def find(request: Request) -> Response:
         latest = feed.latest
-        return HTMLResponse(find_page(_found(request, told), told, language, latest.view.game if latest else ""))
+        return HTMLResponse(
+            find_page(_found(request, settings), settings, language, latest.view.game if latest else "")
+        )
 
     async def check(_: Request) -> Response:
         latest = feed.latest
@@ -79,23 +81,23 @@ def public_routes(
     return [Route("/room", room), Route("/overlay", over), Route("/find", find), Route("/check", check)]
 
 
-def find_page(found: Sequence[str], told: Pages, language: str, game: str = "") -> str:
+def find_page(found: Sequence[str], pages: Pages, language: str, game: str = "") -> str:
     """Return the page that says where the pages are, with a code for each, and whose `game` is played, if one is."""
     return render(
         "find.html",
         language,
         found=found,
-        event=_event(told),
-        words=told.words,
+        event=_event(pages),
+        words=pages.words,
         credit=f"{game_name(game, language)}. {credit(game, language)}" if game else "",
     )
 
 
-def _event(told: Pages) -> str:
-    return " · ".join(filter(None, (told.event, told.table)))
+def _event(pages: Pages) -> str:
+    return " · ".join(filter(None, (pages.event, pages.table)))
 
 
-def _found(request: Request, told: Pages) -> list[str]:
+def _found(request: Request, pages: Pages) -> list[str]:
     """Return where the pages are found, by the machine's own end of the line on which somebody asks."""
     asked, port = request.scope.get("server") or ("", 80)
-    return addresses(told, port or 80, request.url.scheme, asked)
+    return addresses(pages, port or 80, request.url.scheme, asked)

@@ -1,4 +1,4 @@
-"""What is sent to the console: from its own page, as JSON, small, in time; whatever is not is refused.
+"""Reads and validates JSON request bodies: same origin, size, time limit; anything else is refused.
 
 A browser tells where a request comes from (`Origin`, `Sec-Fetch-Site`); a form of another site cannot send JSON, and
 gets no cookie along (`SameSite=Strict`). Each of the four alone would do.
@@ -48,11 +48,11 @@ def refusal(request: Request, error: MatError, status: int | None = None) -> Res
     """Return the answer that says why not, and log it: no PIN, no cookie and nothing that was sent."""
     found = status or _STATUS.get(error.code, 400)
     log.warning("%s %s from %s refused: %d %s", request.method, request.url.path, sender(request), found, error.code)
-    told: dict[str, Any] = {"code": error.code, "what": error.what, "todo": error.todo}
+    content: dict[str, Any] = {"code": error.code, "what": error.what, "todo": error.todo}
     wait_s = getattr(error, "wait_s", None)
     if wait_s is not None:
-        told["wait_s"] = wait_s
-    refused = answer({"error": told}, found)
+        content["wait_s"] = wait_s
+    refused = answer({"error": content}, found)
     if wait_s:
         refused.headers["retry-after"] = str(wait_s)
     return refused
@@ -87,18 +87,18 @@ async def sent(request: Request) -> dict[str, Any]:
     except ClientDisconnect:
         raise RefusedError("slow", "whoever sent this has gone") from None
     try:
-        told: object = msgspec.json.decode(body)
+        content: object = msgspec.json.decode(body)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         raise RefusedError("invalid", "this is no JSON", "send an object") from None
-    if not isinstance(told, dict):
+    if not isinstance(content, dict):
         raise RefusedError("invalid", "this is no JSON object", "send an object")
-    return cast("dict[str, Any]", told)
+    return cast("dict[str, Any]", content)
 
 
 async def _body(request: Request) -> bytes:
-    said = request.headers.get("content-length", "0")
+    length = request.headers.get("content-length", "0")
     body = bytearray()
-    if not said.isdecimal() or len(said) > 9 or int(said) > MOST_BYTES:
+    if not length.isdecimal() or len(length) > 9 or int(length) > MOST_BYTES:
         raise _too_large()
     async for part in request.stream():
         body += part
@@ -111,15 +111,15 @@ def _too_large() -> RefusedError:
     return RefusedError("large", "this is too much at once", f"send at most {MOST_BYTES // 1024} KiB")
 
 
-def text_of(told: dict[str, Any], key: str, most: int, least: int = 1) -> str:
+def text_of(body: dict[str, Any], key: str, most: int, least: int = 1) -> str:
     """Return the text under `key`, of `least` to `most` characters. Raises `RefusedError`."""
-    text = told.get(key)
+    text = body.get(key)
     if not isinstance(text, str) or not least <= len(text) <= most:
         raise RefusedError("invalid", f"{key} must be a text of {least} to {most} characters")
     return text
 
 
-def only(told: dict[str, Any], *keys: str) -> None:
+def only(body: dict[str, Any], *keys: str) -> None:
     """Raise `RefusedError` where there are other keys than `keys`."""
-    if set(told) - set(keys):
+    if set(body) - set(keys):
         raise RefusedError("invalid", f"only these are taken: {', '.join(keys)}")

@@ -1,4 +1,4 @@
-"""The web server: uvicorn in a thread of its own, which listens before `start` returns and is gone after `stop`."""
+"""Runs uvicorn in a thread of its own: it listens when `start` returns, and has ended when `stop` does."""
 
 from __future__ import annotations
 

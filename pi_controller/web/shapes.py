@@ -1,4 +1,4 @@
-"""Eight shapes for eight players, each with a number in it, so that no two need be told apart by colour."""
+"""SVG shapes of up to eight players, each with its number, distinct without colour."""
 
 from __future__ import annotations
 

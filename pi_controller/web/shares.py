@@ -1,4 +1,4 @@
-"""Who may hold what there is only so much of, connections and streams: beyond, the oldest of who holds most goes.
+"""Per-client limits on connections and streams: beyond them the oldest of the client with the most is closed.
 
 So whoever comes is let in, and one place that wants all of it only takes from itself. A limit for each place would have
 to be small to be worth anything, and a whole hall may come from one address: behind a router of its own, or a proxy.

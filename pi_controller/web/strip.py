@@ -1,4 +1,4 @@
-"""The score in one strip, for a picture laid over a stream: who plays, points, sticks, what is waited for, the word.
+"""Score bar of the stream overlay: players, points, sticks, what the table waits for, and the word called.
 
 Every game has the same shape here: a cell for each team or player, and one for the sticks that nobody holds.
 """
@@ -35,7 +35,7 @@ _MARKS = {"phase", "turn_worth", "ends", "ends_stood", "limit", "limit_stood", "
 def overlay(view: View, language: str = "en", chances: ShownChances | None = None) -> Board:  # noqa: ARG001 - shows none
     """Return what the overlay shows of `view`, with its strip as the table."""
     whole = board(view, language)
-    texts = {key: said for key, said in whole.texts.items() if key in _TEXTS}
+    texts = {key: value for key, value in whole.texts.items() if key in _TEXTS}
     marks = {key: mark for key, mark in whole.marks.items() if key in _MARKS}
     return Board(texts, marks, {}, "overlay", strip(view, language))
 

@@ -1,4 +1,4 @@
-"""HTTP connections with an end to patience, and only so many: who takes too long over a request's head is hung up on.
+"""HTTP timeouts and connection limits: slow request headers and excess connections are cut off.
 
 uvicorn waits for ever for a head that comes byte by byte, or not at all; a few hundred such lines would leave none for
 the hall. How long a body may take is `posting`'s affair, and a stream that nobody reads is the kernel's.
@@ -42,7 +42,7 @@ _KEEP = "keep_connection"
 
 
 class Gate(socket.socket):
-    """The listening socket. Where more wait than can be let in, whoever wants most is hung up on at the gate.
+    """The listening socket. When more wait than can be accepted, the client with the most is dropped.
 
     That costs a tenth of what letting in does: nobody else waits for it.
     """
@@ -83,7 +83,7 @@ class Gate(socket.socket):
 
 
 class Lines(ServerState):
-    """What uvicorn's server keeps of its connections, and whose they are: `shares`.
+    """Uvicorn's set of connections, with their owners in `shares`.
 
     `descriptors` is how many this process may have open.
     """
@@ -94,7 +94,7 @@ class Lines(ServerState):
 
 
 def keep_connection(scope: Scope) -> None:
-    """Note that somebody who is signed in asks: their connection is among those kept."""
+    """Mark the connection of a signed-in user: it is kept when others are dropped."""
     if keep := scope.get("state", {}).get(_KEEP):
         keep()
 

@@ -115,11 +115,11 @@ class Outside:
         self._sizes: dict[str, tuple[int, int]] = {}
         self._rows = self._hits = self._copied = 0
         with (
-            closing(Users(folder / "table" / FILE)) as people,
+            closing(Users(folder / "table" / FILE)) as users,
             mock.patch.object(secrets, "token_bytes", self._token),
         ):
-            sessions = Sessions(people)
-            self.cookies = {role: sessions.begin(people.add(role, role, "-" * 97), START) for role in ROLES}
+            sessions = Sessions(users)
+            self.cookies = {role: sessions.begin(users.add(role, role, "-" * 97), START) for role in ROLES}
 
     @property
     def t(self) -> float:

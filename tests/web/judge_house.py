@@ -101,10 +101,10 @@ class House:
         self.feed = Feed(clock=self.clock)
         self.feed.publish(self.table.view)
         self.judges = judging(self.settings, self.table, self.feed, self.clock, self.pins)
-        if not self.judges.people.everybody():
+        if not self.judges.users.everybody():
             kept = self.pins.hash(PIN)
             for name, role in ROLES.items():
-                self.judges.people.add(name, role, kept)
+                self.judges.users.add(name, role, kept)
         daemon = Daemon(self.table, [Mat(NoSource(), mat_sensors(self.settings))], publish=self.feed.publish)
         opened.set()
         drive(daemon, self.clock, queue.SimpleQueue(), self._stop, None, self._hangs, self.judges.command_queue)
@@ -129,7 +129,7 @@ class House:
         self.play()
         self._stop.set()
         self._loop.join(20)
-        self.judges.people.close()
+        self.judges.users.close()
         gc.collect()  # a socket left open is to fail the test that left it
 
     @property

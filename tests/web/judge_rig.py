@@ -68,7 +68,7 @@ class Rig:
         self.feed, self.command_queue = Feed(), CommandQueue()
         self._rules, self._teams, self._hit_seconds = registry.game(game, options or {}), teams or TEAMS, hit_seconds
         journal = folder / "game.sqlite"
-        self.people = everybody(folder)
+        self.users = everybody(folder)
         self._journal, self._heartbeat_s, self._settle_s = journal, heartbeat_s, settle_s
         self._port = 0
         self._asked = queue.Queue()
@@ -92,7 +92,7 @@ class Rig:
 
     def serve(self):
         """Serve the pages; again at the same port after `server.stop()`, as a table that was started again does."""
-        authenticator = door_of(self.people, self.clock)
+        authenticator = door_of(self.users, self.clock)
         api = JudgeApi(
             self.command_queue,
             self.feed,
@@ -123,7 +123,7 @@ class Rig:
         self.server.stop()
         self._ended.set()
         self._thread.join(5)
-        self.people.close()
+        self.users.close()
         gc.collect()  # a socket left open is to fail the test that left it
 
     def _run(self, path):
@@ -148,9 +148,9 @@ class Shown:
     """A console at `url` that shows views made by hand, as of `now`; nobody plays."""
 
     def __init__(self, folder, now):
-        self.feed, self.command_queue, self.people = Feed(clock=lambda: now), CommandQueue(), everybody(folder)
+        self.feed, self.command_queue, self.users = Feed(clock=lambda: now), CommandQueue(), everybody(folder)
         api = JudgeApi(
-            self.command_queue, self.feed, door_of(self.people, lambda: now), folder / "no.sqlite", heartbeat_s=60.0
+            self.command_queue, self.feed, door_of(self.users, lambda: now), folder / "no.sqlite", heartbeat_s=60.0
         )
         self.server = WebServer(
             self.feed, port=0, app=lambda hosts: create_app(self.feed, hosts=hosts, more=judge_routes(api))
@@ -169,7 +169,7 @@ class Shown:
 
     def close(self):
         self.server.stop()
-        self.people.close()
+        self.users.close()
         gc.collect()
 
 
@@ -181,14 +181,14 @@ def sheet_of(view):
 
 def everybody(folder):
     """Return the people of `PEOPLE`, kept in `folder`."""
-    people, pins = Users(folder / "judges.sqlite"), Pins(passes=1, kib=64)
+    users, pins = Users(folder / "judges.sqlite"), Pins(passes=1, kib=64)
     for name, role in PEOPLE.items():
-        people.add(name, role, pins.hash(PIN))
-    return people
+        users.add(name, role, pins.hash(PIN))
+    return users
 
 
-def door_of(people, clock):
-    return Authenticator(people, Sessions(people), Pins(passes=1, kib=64), clock)
+def door_of(users, clock):
+    return Authenticator(users, Sessions(users), Pins(passes=1, kib=64), clock)
 
 
 def sign_in(page, url, name="Ann"):

@@ -244,7 +244,7 @@ def test_the_events_end_with_the_session(house):
     with house.signed_in("Jo") as web, web.stream("GET", "/judge/events") as response:
         events = Stream(response)
         events.next("judge")
-        house.judges.people.remove(house.judges.people.named("Jo")[0].id)
+        house.judges.users.remove(house.judges.users.named("Jo")[0].id)
         with pytest.raises(EOFError):
             events.next("judge")
     with house.signed_in("Ann") as web, web.stream("GET", "/judge/events") as response:
@@ -344,12 +344,12 @@ def test_sessions_outlive_a_restart_of_the_program(house, tmp_path):
 
 
 def test_the_first_head_judges_pin_is_shown_once_and_in_a_terminal_only(tmp_path):
-    with closing(Users(tmp_path / FILE)) as people:
-        judges = Judging(CommandQueue(), people, [], Authenticator(people, Sessions(people), cheap(), time.time))
+    with closing(Users(tmp_path / FILE)) as users:
+        judges = Judging(CommandQueue(), users, [], Authenticator(users, Sessions(users), cheap(), time.time))
         told = welcome(judges, shows=False)  # to a log
         assert "new-head" in told
         assert not re.search(r"\d{6}", told)
-        assert people.everybody() == []
+        assert users.everybody() == []
         (pin,) = re.findall(r"PIN (\d{6}) ", welcome(judges, shows=True))
         assert asyncio.run(judges.authenticator.sign_in(HEAD, pin, "127.0.0.1", None)).person.role == "head"
         assert welcome(judges, shows=True) == ""

@@ -33,27 +33,27 @@ class Clock:
 
 
 @pytest.fixture
-def people(tmp_path):
-    with closing(Users(tmp_path / FILE)) as people:
-        yield people
+def users(tmp_path):
+    with closing(Users(tmp_path / FILE)) as users:
+        yield users
 
 
 class Office:
     """A door with Ann, a head judge, behind it."""
 
-    def __init__(self, people):
-        self.clock, self.people, self.pins = Clock(), people, cheap()
-        self.ann = people.add("Ann", "head", self.pins.hash(PIN))
-        self.sessions = Sessions(people)
-        self.authenticator = Authenticator(people, self.sessions, self.pins, self.clock)
+    def __init__(self, users):
+        self.clock, self.users, self.pins = Clock(), users, cheap()
+        self.ann = users.add("Ann", "head", self.pins.hash(PIN))
+        self.sessions = Sessions(users)
+        self.authenticator = Authenticator(users, self.sessions, self.pins, self.clock)
 
     def come(self, pin=PIN, address="10.0.0.7", device=None, name="Ann"):
         return asyncio.run(self.authenticator.sign_in(name, pin, address, device))
 
 
 @pytest.fixture
-def office(people):
-    return Office(people)
+def office(users):
+    return Office(users)
 
 
 def wrong(office, times, **how):
@@ -91,40 +91,40 @@ def test_the_cost_of_a_hash_is_as_said():
     assert re.match(r"\$argon2id\$v=19\$m=19456,t=2,p=1\$", Pins().hash(PIN))
 
 
-def test_the_file_is_the_owners_and_holds_no_pin_and_no_cookie(office, people):
-    assert stat.S_IMODE(people.path.stat().st_mode) == 0o600
+def test_the_file_is_the_owners_and_holds_no_pin_and_no_cookie(office, users):
+    assert stat.S_IMODE(users.path.stat().st_mode) == 0o600
     came = office.come()
-    content = people.path.read_bytes()
+    content = users.path.read_bytes()
     assert b"Ann" in content
     for secret in (PIN, came.session, came.device):
         assert secret.encode() not in content
 
 
-def test_names_are_compared_as_people_read_them(people):
-    people.add("Žofie ", "judge", "x")
-    assert people.named(" žofie")[0].name == "Žofie"
+def test_names_are_compared_as_people_read_them(users):
+    users.add("Žofie ", "judge", "x")
+    assert users.named(" žofie")[0].name == "Žofie"
     assert folded("ＡＮＮ") == folded("ann")
     with pytest.raises(UserError, match="already"):
-        people.add("ŽOFIE", "judge", "x")
+        users.add("ŽOFIE", "judge", "x")
 
 
 @pytest.mark.parametrize("name", ["", " ", "a\nb", "x" * 41, "a\u202eb"])
-def test_what_is_no_name(people, name):
+def test_what_is_no_name(users, name):
     with pytest.raises(UserError):
-        people.add(name, "judge", "x")
+        users.add(name, "judge", "x")
 
 
-def test_the_last_head_judge_stays(office, people):
+def test_the_last_head_judge_stays(office, users):
     with pytest.raises(UserError, match="role"):
-        people.add("Bo", "king", "x")
+        users.add("Bo", "king", "x")
     with pytest.raises(UserError, match="only head"):
-        people.remove(office.ann.id)
-    bo = people.add("Bo", "head", "x")
-    people.remove(office.ann.id)
-    assert people.everybody() == [bo]
+        users.remove(office.ann.id)
+    bo = users.add("Bo", "head", "x")
+    users.remove(office.ann.id)
+    assert users.everybody() == [bo]
     with pytest.raises(UserError, match="no such"):
-        people.remove(office.ann.id)
-    assert people.add("Ann", "judge", "x").id not in (office.ann.id, bo.id)
+        users.remove(office.ann.id)
+    assert users.add("Ann", "judge", "x").id not in (office.ann.id, bo.id)
 
 
 def test_a_file_that_is_none(tmp_path):
@@ -167,7 +167,7 @@ def test_who_tries_other_names_waits_as_well(office):
 
 
 def test_ones_own_pin_does_not_pay_for_another_name(office):
-    office.people.add("Bo", "judge", office.pins.hash("999999"))
+    office.users.add("Bo", "judge", office.pins.hash("999999"))
     refused = 0
     for n in range(60):
         office.clock.t += 1
@@ -215,14 +215,14 @@ def test_a_thousand_wrong_pins_keep_nobody_out(office, sources):
 
 def test_a_known_device_is_known_for_its_person_only(office):
     device = office.come().device
-    bo = office.people.add("Bo", "judge", office.pins.hash("999999"))
-    assert office.people.knows(office.ann.id, device)
-    assert not office.people.knows(bo.id, device)
+    bo = office.users.add("Bo", "judge", office.pins.hash("999999"))
+    assert office.users.knows(office.ann.id, device)
+    assert not office.users.knows(bo.id, device)
     assert office.come(device=device).device == device
     other = office.come("999999", name="Bo", device=device).device
     assert other != device
-    office.people.give_pin(office.ann.id, office.pins.hash("246810"))
-    assert not office.people.knows(office.ann.id, device), "a new PIN: everything begins anew"
+    office.users.give_pin(office.ann.id, office.pins.hash("246810"))
+    assert not office.users.knows(office.ann.id, device), "a new PIN: everything begins anew"
 
 
 def test_tries_at_the_same_moment_are_not_all_the_first(office):
@@ -323,18 +323,18 @@ def test_a_session_ends_when_nothing_is_done_and_after_a_day(office):
     assert office.sessions.of_all(office.clock.t) == []
 
 
-def test_sessions_outlive_a_restart_with_the_time_they_were_idle(office, people):
+def test_sessions_outlive_a_restart_with_the_time_they_were_idle(office, users):
     token = office.come().session
     office.clock.t += 1000
     office.sessions.of(token, office.clock.t, touch=True)
-    again = Sessions(people)
+    again = Sessions(users)
     assert again.of(token, office.clock.t + 1700, touch=False).person == office.ann
     assert again.of(token, office.clock.t + 1900, touch=False) is None
     token = office.come().session
-    assert Sessions(people).of(token, office.clock.t - 3600, touch=False) is None, "the clock was set back"
+    assert Sessions(users).of(token, office.clock.t - 3600, touch=False) is None, "the clock was set back"
 
 
-def test_sessions_are_few_listed_and_revoked(office, people):
+def test_sessions_are_few_listed_and_revoked(office, users):
     tokens = []
     for n in range(EACH + 2):
         office.clock.t += 1
@@ -347,19 +347,19 @@ def test_sessions_are_few_listed_and_revoked(office, people):
     assert office.sessions.revoke(office.ann.id) == EACH
     assert not any(office.sessions.of(token, office.clock.t, touch=True) for token in tokens)
     token = office.come(address="10.0.2.1").session
-    people.add("Bo", "head", "x")
-    people.remove(office.ann.id)
+    users.add("Bo", "head", "x")
+    users.remove(office.ann.id)
     assert office.sessions.of(token, office.clock.t, touch=True) is None
 
 
-def test_a_new_head_from_the_shell(people):
-    name, first = new_head(people, cheap())
-    assert new_head(people, cheap())[0] == name
-    assert len(people.everybody()) == 1
-    assert not cheap().right(people.named(name)[1], first)
-    people.add("Jo", "judge", "x")
+def test_a_new_head_from_the_shell(users):
+    name, first = new_head(users, cheap())
+    assert new_head(users, cheap())[0] == name
+    assert len(users.everybody()) == 1
+    assert not cheap().right(users.named(name)[1], first)
+    users.add("Jo", "judge", "x")
     with pytest.raises(UserError, match="is a judge"):
-        new_head(people, cheap(), "Jo")
+        new_head(users, cheap(), "Jo")
 
 
 def test_the_verb(tmp_path, capsys):
@@ -373,8 +373,8 @@ def test_the_verb(tmp_path, capsys):
     assert judges("list") == "nobody\n"
     pin = re.search(r"Head judge: (\d{6}) ", judges("new-head"))[1]
     judges("add", "Jo", "judge")
-    with closing(Users(tmp_path / FILE)) as people:
-        assert Pins().right(people.named("head judge")[1], pin)
+    with closing(Users(tmp_path / FILE)) as users:
+        assert Pins().right(users.named("head judge")[1], pin)
     assert judges("list") == "Head judge: head\nJo: judge\n"
     assert re.search(r"Jo: \d{6} ", judges("new-pin", "jo"))
     assert judges("revoke", "Jo") == "Jo: 0 sessions ended\n"

@@ -50,8 +50,8 @@ def error(answer, status, code):
 
 def unchanged(house, web):
     """Return what no refused request may change; `web` is still signed in."""
-    people = house.judges.people.everybody()
-    return house.table.journal.seq, people, web.get("/judge/state.json").status_code
+    users = house.judges.users.everybody()
+    return house.table.journal.seq, users, web.get("/judge/state.json").status_code
 
 
 FOREIGN = [
@@ -254,7 +254,7 @@ def test_what_a_role_may_say(house, name, call):
 def test_only_the_head_judge_sees_to_the_people(house, name):
     with ExitStack() as stack:
         web = stack.enter_context(house.signed_in(name) if name else house.browser())
-        before = house.judges.people.everybody()
+        before = house.judges.users.everybody()
         told = [{"do": "add", "name": "Eve", "role": "head"}]
         told += [{"do": do, "id": before[2].id} for do in ("new_pin", "revoke", "remove")]
         if name == "Ann":
@@ -264,7 +264,7 @@ def test_only_the_head_judge_sees_to_the_people(house, name):
         error(web.get("/judge/people"), status, code)
         for one in told:
             error(web.post("/judge/people", json=one), status, code)
-        assert house.judges.people.everybody() == before
+        assert house.judges.users.everybody() == before
 
 
 @pytest.mark.parametrize("more", [{"actor": "Ann"}, {"role": "head"}, {"t": 0.0}])

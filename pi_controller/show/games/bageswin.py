@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from pi_controller.games.bageswin import BageswinSheet
 from pi_controller.pinmap import pinmap
 from pi_controller.show.game_show import BAR, GameShow, pieces_shown, throws
 from pi_controller.show.i18n import catalogue, mark
@@ -47,7 +48,7 @@ PIECES: Mapping[str, str] = {
 """The pieces in the bowl by what their counts are called in a throw."""
 
 
-class BageswinShow(GameShow):
+class BageswinShow(GameShow[BageswinSheet]):
     """How the game is shown."""
 
     title: ClassVar[str] = mark("Bageswin (Fish Game)")
@@ -58,7 +59,7 @@ class BageswinShow(GameShow):
 
     def rows(self, view: View, t: float) -> Rows:
         """Return the rows of a fish game."""
-        sheet, lights = view.sheet, pinmap().lights
+        sheet, lights = self.sheet(view), pinmap().lights
         players, size = sheet["players"], lights.a + lights.b
         held = [player["sticks"] for player in players]
         total = sheet["bank"] + sum(held)
@@ -79,7 +80,7 @@ class BageswinShow(GameShow):
 
     def drawn(self, view: View, language: str, width: int) -> list[Text]:
         """Return the table as lines for a terminal."""
-        text, sheet = catalogue(language).gettext, view.sheet
+        text, sheet = catalogue(language).gettext, self.sheet(view)
         players = sheet["players"]
         total = sheet["bank"] + sum(player["sticks"] for player in players)
         lines = [
@@ -88,12 +89,12 @@ class BageswinShow(GameShow):
         for i, player in enumerate(players):
             light, dims = PLAYERS[i % len(PLAYERS)]
             mark = "▶" if player["name"] == sheet["thrower"] and not sheet["winner"] else " "
-            said = bar_line(
+            line = bar_line(
                 "", bar(share(player["sticks"], total, BAR), BAR, width, light, dims), player["sticks"], width
             )
-            said.plain = f"{mark} {i + 1}" + said.plain[3:]
-            said.append(f"  {text('out')}" if player["out"] else "", DIM)
-            lines.append(fit(said.append("  ").append(player_name(view, player["name"]), solid(light)), width))
+            line.plain = f"{mark} {i + 1}" + line.plain[3:]
+            line.append(f"  {text('out')}" if player["out"] else "", DIM)
+            lines.append(fit(line.append("  ").append(player_name(view, player["name"]), solid(light)), width))
         return lines
 
     def sentence(self, view: View, language: str = "en") -> str:
@@ -102,8 +103,8 @@ class BageswinShow(GameShow):
 
     def won(self, view: View, winner: str, language: str = "en") -> str:
         """Return who has won."""
-        said = catalogue(language).gettext("{winner} holds all the sticks and wins")
-        return said.format(winner=inline(player_name(view, winner)))
+        template = catalogue(language).gettext("{winner} holds all the sticks and wins")
+        return template.format(winner=inline(player_name(view, winner)))
 
     def played(self, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
         """Return in a short sentence what an action does."""
@@ -115,9 +116,9 @@ class BageswinShow(GameShow):
 
     def score(self, view: View, before: View) -> str:
         """Return each player's sticks, and the bank while anything is in it."""
-        sheet = view.sheet
+        sheet = self.sheet(view)
         counts = "  ".join(f"{player_name(view, one['name'])} {one['sticks']:>3}" for one in sheet["players"])
-        return counts + (f"  bank {sheet['bank']}" if sheet["bank"] or before.sheet["bank"] else "")
+        return counts + (f"  bank {sheet['bank']}" if sheet["bank"] or self.sheet(before)["bank"] else "")
 
 
 SHOW = BageswinShow()

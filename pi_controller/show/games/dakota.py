@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from pi_controller.games.dakota import DakotaSheet
 from pi_controller.show.game_show import GameShow, Word
 from pi_controller.show.i18n import catalogue, mark
 
@@ -98,7 +99,7 @@ _WORDS = (
 )
 
 
-class DakotaShow(GameShow):
+class DakotaShow(GameShow[DakotaSheet]):
     """How the game is shown."""
 
     title: ClassVar[str] = "Hampa Apena"

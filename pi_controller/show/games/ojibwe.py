@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pi_controller.games.ojibwe import HIGH, HIGH_MATE, value
+from pi_controller.games.ojibwe import HIGH, HIGH_MATE, OjibweSheet, value
 from pi_controller.games.ojibwe_state import COUNTERS
 from pi_controller.pads import EVERY_PAD
 from pi_controller.pinmap import pinmap
@@ -85,7 +85,7 @@ _WORDS = (
 )
 
 
-class OjibweShow(GameShow):
+class OjibweShow(GameShow[OjibweSheet]):
     """How the game is shown."""
 
     title: ClassVar[str] = mark("Mille Lacs Moccasin Game")
@@ -97,7 +97,7 @@ class OjibweShow(GameShow):
 
     def rows(self, view: View, t: float) -> Rows:
         """Return the rows of a Moccasin game."""
-        sheet, size = view.sheet, pinmap().lights.short
+        sheet, size = self.sheet(view), pinmap().lights.short
         short = sheet["short"]
         if sum(short.values()) > size:
             short = dict(zip("AB", shares([short["A"], short["B"]], sum(short.values()), size), strict=True))
@@ -110,17 +110,17 @@ class OjibweShow(GameShow):
             level = breath(t) if team == hider else WAITING
             lit = pattern(team, counters[team], lambda _, level=level: level)
             filled[team] = lit + [DARK] * (COUNTERS - len(lit))
-        if sheet["high"] is not None:
+        if hider and sheet["high"] is not None:
             hitters = "B" if hider == "A" else "A"
             emptier = hider if counters[hider] < counters[hitters] else hitters
             filled[emptier][-5:-1] = [PAD.get(value(pad, sheet["high"]), PLAIN_PAD) for pad in EVERY_PAD]
-        if sheet["hides_left"] > 1:
+        if hider and sheet["hides_left"] > 1:
             filled[hider][-1] = HIDES_ON
         return Rows(filled["A"], filled["B"], [glow(MIDDLE, STEADY)] * sheet["pool"], short)
 
     def drawn(self, view: View, language: str, width: int) -> list[Text]:
         """Return the table as lines for a terminal."""
-        text, sheet = catalogue(language).gettext, view.sheet
+        text, sheet = catalogue(language).gettext, self.sheet(view)
         lines: list[Text] = []
         for team, (_, light, dims) in TEAMS.items():
             counters = sheet["counters"][team]
@@ -151,7 +151,7 @@ class OjibweShow(GameShow):
 
     def sentence(self, view: View, language: str = "en") -> str:
         """Return what the table waits for."""
-        text, sheet = catalogue(language).gettext, view.sheet
+        text, sheet = catalogue(language).gettext, self.sheet(view)
         if sheet["hider"] is None:
             return text("The coin toss: the winner hides first")
         teams = both_teams(view, sheet["hider"], "hitter")
@@ -167,13 +167,13 @@ class OjibweShow(GameShow):
 
     def won(self, view: View, winner: str, language: str = "en") -> str:
         """Return who has won, and by how many short sticks."""
-        short, loser = view.sheet["short"], "B" if winner == "A" else "A"
-        said = catalogue(language).gettext("{winner} wins, {won} to {lost}")
-        return said.format(winner=inline(team_name(view, winner)), won=short[winner], lost=short[loser])
+        short, loser = self.sheet(view)["short"], "B" if winner == "A" else "A"
+        template = catalogue(language).gettext("{winner} wins, {won} to {lost}")
+        return template.format(winner=inline(team_name(view, winner)), won=short[winner], lost=short[loser])
 
     def turn_worth(self, view: View, language: str = "en") -> str:
         """Return what is special about this hide."""
-        text, plural, sheet = catalogue(language).gettext, catalogue(language).ngettext, view.sheet
+        text, plural, sheet = catalogue(language).gettext, catalogue(language).ngettext, self.sheet(view)
         if n := sheet["banked"]:
             return plural(
                 "Double, {n} find banked: the same team shoots until it misses.",
@@ -195,27 +195,28 @@ class OjibweShow(GameShow):
         if action.get("do") != "shoot" or "ball" not in action:
             return super().played(action, teams, language)
         text = catalogue(language).gettext
-        told = [text("ball under {pad}").format(pad=action["ball"])]
+        parts = [text("ball under {pad}").format(pad=action["ball"])]
         if (hit := action.get("hit")) is not None:
-            told.insert(0, text("struck {pad}").format(pad=hit))
+            parts.insert(0, text("struck {pad}").format(pad=hit))
         if opened := action.get("opened"):
-            told.insert(0, text("opened {pads}").format(pads=", ".join(map(str, opened))))
-        said = ", ".join(told)
-        return said[:1].upper() + said[1:]
+            parts.insert(0, text("opened {pads}").format(pads=", ".join(map(str, opened))))
+        sentence = ", ".join(parts)
+        return sentence[:1].upper() + sentence[1:]
 
     def counted(self, view: View, language: str = "en") -> str:
         """Return each team's counters, and the short sticks once there are any."""
-        sheet = view.sheet
-        told = named_counts(view, sheet["counters"])
+        sheet = self.sheet(view)
+        counters = named_counts(view, sheet["counters"])
         if not any(sheet["short"].values()):
-            return told
+            return counters
         points = catalogue(language).gettext("Short sticks: {points}")
-        return f"{told}. {points.format(points=named_counts(view, sheet['short']))}"
+        return f"{counters}. {points.format(points=named_counts(view, sheet['short']))}"
 
     def score(self, view: View, before: View) -> str:  # noqa: ARG002
         """Return counters, the pool, and games won."""
-        held, short = view.sheet["counters"], view.sheet["short"]
-        return f"A {held['A']:>2}  B {held['B']:>2}  pool {view.sheet['pool']:>2}  games {short['A']}:{short['B']}"
+        sheet = self.sheet(view)
+        held, short = sheet["counters"], sheet["short"]
+        return f"A {held['A']:>2}  B {held['B']:>2}  pool {sheet['pool']:>2}  games {short['A']}:{short['B']}"
 
     def lay(self, view: View) -> str:
         """Return which pads were opened, and where the marked ball was."""

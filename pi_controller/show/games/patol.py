@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
 
-from pi_controller.games.patol import RIVERS, STONES
+from pi_controller.games.patol import RIVERS, STONES, HorseRow, PatolSheet
 from pi_controller.pinmap import pinmap
 from pi_controller.show.game_show import GameShow, Word, named_counts, side_name, throws
 from pi_controller.show.i18n import catalogue, mark
@@ -52,20 +52,20 @@ _WORDS = (
 )
 
 
-def _notch(horses: list[dict[str, Any]], notch: int, cells: int) -> Text:
+def _notch(horses: list[HorseRow], notch: int, cells: int) -> Text:
     """Return one notch: the horses in it, or a river, or nothing; `+` stands for horses there is no room for."""
     here = [i for i, horse in enumerate(horses) if horse["notch"] == notch]
-    said = Text()
+    cell = Text()
     for n, i in enumerate(here):
         if n == cells - 2 and len(here) > cells - 1:
-            said.append("+", BOLD)
+            cell.append("+", BOLD)
             break
-        said.append(str(i + 1), solid(PLAYERS[i % len(PLAYERS)][0]))
+        cell.append(str(i + 1), solid(PLAYERS[i % len(PLAYERS)][0]))
     if not here:
         river = notch in RIVERS.values()
-        said.append("≈" if river else "·", solid(RIVER, bold=False) if river else DIM)
-    said.append(" " * (cells - said.cell_len))
-    return said
+        cell.append("≈" if river else "·", solid(RIVER, bold=False) if river else DIM)
+    cell.append(" " * (cells - cell.cell_len))
+    return cell
 
 
 RIVER_NAMES: Mapping[str, str] = {
@@ -77,18 +77,18 @@ RIVER_NAMES: Mapping[str, str] = {
 DIRECTION_NAMES: Mapping[str, str] = {"clockwise": mark("clockwise"), "counterclockwise": mark("counterclockwise")}
 
 
-def starts_next(sheet: Mapping[str, Any]) -> str | None:
+def starts_next(sheet: PatolSheet) -> str | None:
     """Return the player whose turn it is and who has not started; None where somebody throws."""
     left = [horse for horse in sheet["horses"] if not horse["out"]]
     turn = next((horse for horse in left if sheet["thrower"] in (None, horse["player"])), None)
     return turn["player"] if turn and turn["river"] is None else None
 
 
-def course(horse: Mapping[str, Any], language: str = "en") -> str:
+def course(horse: HorseRow, language: str = "en") -> str:
     """Return where a horse started, which way it runs and how far it is: `from north, clockwise, 12 notches`."""
     if horse["out"]:
         return catalogue(language).gettext("out")
-    if horse["river"] is None:
+    if horse["river"] is None or horse["direction"] is None:
         return catalogue(language).gettext("has not started")
     text, plural = catalogue(language).gettext, catalogue(language).ngettext
     run = plural("{n} notch", "{n} notches", horse["progress"]).format(n=horse["progress"])
@@ -97,7 +97,7 @@ def course(horse: Mapping[str, Any], language: str = "en") -> str:
     )
 
 
-class PatolShow(GameShow):
+class PatolShow(GameShow[PatolSheet]):
     """How the game is shown."""
 
     title: ClassVar[str] = "Pa-tol"
@@ -109,7 +109,7 @@ class PatolShow(GameShow):
 
     def rows(self, view: View, t: float) -> Rows:
         """Return the rows of a Pa-tol game."""
-        sheet, lights = view.sheet, pinmap().lights
+        sheet, lights = self.sheet(view), pinmap().lights
         value = [glow(MIDDLE, STEADY)] * min(sheet["value"] or 0, lights.middle)
         players = [horse["player"] for horse in sheet["horses"]]
         if sheet["winner"]:
@@ -133,7 +133,7 @@ class PatolShow(GameShow):
 
     def drawn(self, view: View, language: str, width: int) -> list[Text]:
         """Draw the ring as its four quarters, ten notches each, a horse by its player's number."""
-        text, horses = catalogue(language).gettext, view.sheet["horses"]
+        text, horses = catalogue(language).gettext, self.sheet(view)["horses"]
         lines: list[Text] = []
         for river, first in RIVERS.items():
             quarter = label("  " + text(RIVER_NAMES[river]))
@@ -142,7 +142,7 @@ class PatolShow(GameShow):
             lines.append(fit(quarter, width))
         for i, horse in enumerate(horses):
             light, _ = PLAYERS[i % len(PLAYERS)]
-            throws = horse["player"] == view.sheet["thrower"] and not view.sheet["winner"]
+            throws = horse["player"] == self.sheet(view)["thrower"] and not self.sheet(view)["winner"]
             line = Text.assemble(("▶ " if throws else "  ", BOLD), (f"{i + 1} ", solid(light)))
             line.append(f"{course(horse, language)}  ", DIM)
             lines.append(fit(line.append(player_name(view, horse["player"]), solid(light)), width))
@@ -150,25 +150,25 @@ class PatolShow(GameShow):
 
     def sentence(self, view: View, language: str = "en") -> str:
         """Return what the table waits for."""
-        if starter := starts_next(view.sheet):
-            said = catalogue(language).gettext("{player} chooses a river and a direction")
-            return said.format(player=inline(player_name(view, starter)))
+        if starter := starts_next(self.sheet(view)):
+            template = catalogue(language).gettext("{player} chooses a river and a direction")
+            return template.format(player=inline(player_name(view, starter)))
         return throws(view, language)
 
     def won(self, view: View, winner: str, language: str = "en") -> str:
         """Return who has won."""
-        said = catalogue(language).gettext("{winner} wins: the horse has come all the way round")
-        return said.format(winner=inline(player_name(view, winner)))
+        template = catalogue(language).gettext("{winner} wins: the horse has come all the way round")
+        return template.format(winner=inline(player_name(view, winner)))
 
     def played(self, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
         """Return in a short sentence what an action does."""
         text = catalogue(language).gettext
         match action:
             case {"do": "start", "player": player, "river": str(river), "direction": str(direction)}:
-                said = text("{player} starts from {river}, {direction}")
+                template = text("{player} starts from {river}, {direction}")
                 way = text(DIRECTION_NAMES.get(direction, direction))
                 where = text(RIVER_NAMES.get(river, river))
-                return said.format(player=side_name(player, teams), river=where, direction=way)
+                return template.format(player=side_name(player, teams), river=where, direction=way)
             case {"do": "throw", "marked": marked}:
                 return text("{n} marked").format(n=marked)
             case _:
@@ -176,11 +176,13 @@ class PatolShow(GameShow):
 
     def counted(self, view: View, language: str = "en") -> str:  # noqa: ARG002 - names and numbers
         """Return how many notches each horse that is in the game has run, in a line."""
-        return named_counts(view, {one["player"]: one["progress"] for one in view.sheet["horses"] if not one["out"]})
+        running = [horse for horse in self.sheet(view)["horses"] if not horse["out"]]
+        return named_counts(view, {horse["player"]: horse["progress"] for horse in running})
 
     def score(self, view: View, before: View) -> str:  # noqa: ARG002
         """Return how many notches each horse has run."""
-        return "  ".join(f"{player_name(view, one['player'])} {one['progress']:>2}" for one in view.sheet["horses"])
+        horses = self.sheet(view)["horses"]
+        return "  ".join(f"{player_name(view, horse['player'])} {horse['progress']:>2}" for horse in horses)
 
 
 SHOW = PatolShow()

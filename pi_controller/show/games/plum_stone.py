@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
 
+from pi_controller.games.plum_stone import PlumStoneSheet
 from pi_controller.pinmap import pinmap
 from pi_controller.show.game_show import BAR, GameShow, pieces_shown, throws
 from pi_controller.show.i18n import catalogue, mark
@@ -36,7 +37,7 @@ PIECES: Mapping[str, str] = {"moons": mark("moon"), "whites": mark("white")}
 """The stones' faces by what their counts are called in a throw."""
 
 
-class PlumStoneShow(GameShow):
+class PlumStoneShow(GameShow[PlumStoneSheet]):
     """How the game is shown."""
 
     title: ClassVar[str] = mark("Plum Stone Game")
@@ -47,7 +48,7 @@ class PlumStoneShow(GameShow):
 
     def rows(self, view: View, t: float) -> Rows:
         """Return the rows of a plum stone game."""
-        sheet, lights = view.sheet, pinmap().lights
+        sheet, lights = self.sheet(view), pinmap().lights
         if sheet["winner"]:
             return Rows(*champion(sheet["winner"], t))
         counters = sheet["counters"]
@@ -64,7 +65,7 @@ class PlumStoneShow(GameShow):
 
     def drawn(self, view: View, language: str, width: int) -> list[Text]:
         """Return the table as lines for a terminal."""
-        text, sheet = catalogue(language).gettext, view.sheet
+        text, sheet = catalogue(language).gettext, self.sheet(view)
         total = sheet["pile"] + sum(sheet["counters"].values())
         lines: list[Text] = []
         for team, (_, light, dims) in TEAMS.items():
@@ -86,14 +87,14 @@ class PlumStoneShow(GameShow):
 
     def sentence(self, view: View, language: str = "en") -> str:
         """Return what the table waits for."""
-        if view.sheet["thrower"] is None:
+        if self.sheet(view)["thrower"] is None:
             return catalogue(language).gettext("Lots are drawn for the first throw")
         return throws(view, language)
 
     def won(self, view: View, winner: str, language: str = "en") -> str:
         """Return who has won."""
-        said = catalogue(language).gettext("{winner} holds all the counters and wins")
-        return said.format(winner=inline(player_name(view, winner)))
+        template = catalogue(language).gettext("{winner} holds all the counters and wins")
+        return template.format(winner=inline(player_name(view, winner)))
 
     def played(self, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
         """Return in a short sentence what an action does."""

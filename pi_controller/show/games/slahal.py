@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
 
+from pi_controller.games.slahal import SlahalSheet
 from pi_controller.games.slahal_state import ALL_DEAD, PER_TEAM
 from pi_controller.pinmap import pinmap
 from pi_controller.show.game_show import GameShow, Word, both_teams, named_counts, pads_opened, side_name
@@ -74,7 +75,7 @@ _WORDS = (
 )
 
 
-class SlahalShow(GameShow):
+class SlahalShow(GameShow[SlahalSheet]):
     """How the game is shown."""
 
     title: ClassVar[str] = "Lahal (Slahal)"
@@ -91,7 +92,7 @@ class SlahalShow(GameShow):
 
     def rows(self, view: View, t: float) -> Rows:
         """Return the rows of a Slahal game."""
-        sheet = view.sheet
+        sheet = self.sheet(view)
         if sheet["winner"]:
             return Rows(*champion(sheet["winner"], t))
         filled: list[list[Rgb]] = []
@@ -112,17 +113,17 @@ class SlahalShow(GameShow):
 
     def drawn(self, view: View, language: str, width: int) -> list[Text]:
         """Return the table as lines for a terminal."""
-        text, sheet = catalogue(language).gettext, view.sheet
+        text, sheet = catalogue(language).gettext, self.sheet(view)
         lines: list[Text] = []
         for team, (_, light, dims) in TEAMS.items():
             live, dead = sheet["live"][team], sheet["dead"][team]
             head = team_line(team, team_name(view, team), sheet["sticks"][team], width)
-            said = " · ".join(
+            role = " · ".join(
                 filter(None, (self.role(view, team, language), text("king stick") * (sheet["king"] == team)))
             )
             lines += [
                 head,
-                fit(Text(f"  {said}", BOLD), width),
+                fit(Text(f"  {role}", BOLD), width),
                 bar_line(text("live"), bar(live, PER_TEAM, width, light, dims), live, width),
                 bar_line(text("dead"), bar(dead, ALL_DEAD, width, light, "0"), dead, width),
             ]
@@ -134,10 +135,10 @@ class SlahalShow(GameShow):
 
     def sentence(self, view: View, language: str = "en") -> str:
         """Return what the table waits for."""
-        text, hiding = catalogue(language).gettext, view.sheet["hiding"]
+        text, hiding = catalogue(language).gettext, self.sheet(view)["hiding"]
         if view.phase == "check":
             return text("Nothing moves: the mat looks")
-        if view.phase == "guess":
+        if view.phase == "guess" and hiding:
             return text("The hands are out: {guesser} guesses").format(**both_teams(view, hiding, "guesser"))
         if hiding is None:
             return text("The first guessers face off for the bones")
@@ -146,12 +147,12 @@ class SlahalShow(GameShow):
     def won(self, view: View, winner: str, language: str = "en") -> str:
         """Return who has won, and how."""
         text, sheet, loser = catalogue(language).gettext, view.sheet, "B" if winner == "A" else "A"
-        said = {
+        template = {
             "sweep": text("{winner} wins with all eleven sticks"),
             "time": text("Time: {winner} wins, {won} sticks to {lost}"),
             "king_moved": text("{winner} wins: {loser} moved the king stick too early"),
         }[sheet["finish"]]
-        return said.format(
+        return template.format(
             winner=inline(team_name(view, winner)),
             loser=inline(team_name(view, loser)),
             won=sheet["sticks"][winner],
@@ -160,7 +161,7 @@ class SlahalShow(GameShow):
 
     def turn_worth(self, view: View, language: str = "en") -> str:
         """Return what is special about this hide."""
-        one = view.sheet["pairs_out"] == 1
+        one = self.sheet(view)["pairs_out"] == 1
         return catalogue(language).gettext("One pair is out: left or right.") if one else ""
 
     def played(self, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
@@ -171,9 +172,11 @@ class SlahalShow(GameShow):
                 only = text("Only {team}").format(team=side_name("A" if a else "B", teams))
                 return text("Both, or neither: again") if a == b else only
             case {"do": "guess", "signal": str(signal), "actual": str(actual)}:
-                said = text("Guessed {signal}; {actual} would have caught the bones")
-                told = {key: text(SIGNALS.get(value, value)) for key, value in (("signal", signal), ("actual", actual))}
-                return said.format(**told)
+                template = text("Guessed {signal}; {actual} would have caught the bones")
+                signals = {
+                    key: text(SIGNALS.get(value, value)) for key, value in (("signal", signal), ("actual", actual))
+                }
+                return template.format(**signals)
             case {"do": "king_moved", "by": by}:
                 return text("{team} moved the king stick too early").format(team=side_name(by, teams))
             case _:
@@ -181,11 +184,11 @@ class SlahalShow(GameShow):
 
     def counted(self, view: View, language: str = "en") -> str:  # noqa: ARG002 - names and numbers
         """Return each team's sticks in a line."""
-        return named_counts(view, view.sheet["sticks"])
+        return named_counts(view, self.sheet(view)["sticks"])
 
     def score(self, view: View, before: View) -> str:  # noqa: ARG002
         """Return each team's live and dead sticks, and who holds the king stick."""
-        sheet = view.sheet
+        sheet = self.sheet(view)
         counts = [f"{team} live {sheet['live'][team]} dead {sheet['dead'][team]:>2}" for team in "AB"]
         return "  ".join([*counts, f"king {sheet['king'] or '-'}"])
 

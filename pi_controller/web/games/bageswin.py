@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pi_controller.games.bageswin import PIECES, VALUES
+from pi_controller.games.bageswin import PIECES, VALUES, BageswinSheet
 from pi_controller.show.game_show import everything, player_rows
 from pi_controller.show.games import bageswin as show
 from pi_controller.show.i18n import catalogue
@@ -35,7 +35,7 @@ _PLACES = {
 """Where each of so many players sits; the bowl passes to the left, which from above is clockwise."""
 
 
-class BageswinPage(GamePage):
+class BageswinPage(GamePage[BageswinSheet]):
     """How the game stands on the pages."""
 
     template: ClassVar[str | Path] = Path(__file__).with_suffix(".html")
@@ -46,9 +46,9 @@ class BageswinPage(GamePage):
         total, players = everything(view.sheet), self.players(view, language)
         seats = [
             {"place": place, "player": player, "lit": share(row["sticks"], total, STROKES)}
-            for place, player, row in zip(_PLACES[len(players)], players, view.sheet["players"], strict=True)
+            for place, player, row in zip(_PLACES[len(players)], players, self.sheet(view)["players"], strict=True)
         ]
-        return {"bank": share(view.sheet["bank"], total, STROKES), "seats": seats}
+        return {"bank": share(self.sheet(view)["bank"], total, STROKES), "seats": seats}
 
     def players(self, view: View, language: str) -> list[Player]:
         """Return the players; who is out is marked so."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pi_controller.games.base import IllegalActionError, other
+from pi_controller.games.dakota import DakotaSheet
 from pi_controller.games.dakota_state import HIDER_FOULS, HITTER_FOULS, State
 from pi_controller.pinmap import pinmap
 from pi_controller.show import phrases
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     Text = Callable[[str], str]
 
 
-class DakotaPage(GamePage):
+class DakotaPage(GamePage[DakotaSheet]):
     """How the game stands on the pages. Its table is the layout `live`, which the script patches key by key."""
 
     choices: ClassVar[Mapping[str, tuple[Any, ...]]] = {
@@ -125,8 +126,8 @@ def _fouls(view: View, game: Game[Any], state: State, language: str) -> tuple[Fo
 def _hide_label(view: View, hide: Which, began: State, *, settled: bool, language: str) -> str:
     text = catalogue(language).gettext
     number = view.hide + (settled and hide == "this") - (not settled and hide == "last")
-    said = text("Hide {n}, just settled: {team} hid") if hide == "last" else text("Hide {n}: {team} hides")
-    return said.format(n=number, team=inline(team_name(view, began.hider or "A")))
+    template = text("Hide {n}, just settled: {team} hid") if hide == "last" else text("Hide {n}: {team} hides")
+    return template.format(n=number, team=inline(team_name(view, began.hider or "A")))
 
 
 def _foul_buttons(
@@ -156,14 +157,14 @@ def _foul_outcome(view: View, game: Game[Any], by: str, began: State, now: State
     team = other(began.hider) if by == "hider" else began.hider
     opponents = other(team)
     if after.winner:
-        said = text("For {team}: {sticks}, {points}, and the game")
+        template = text("For {team}: {sticks}, {points}, and the game")
     elif after.owed == "second":
-        said = text("For {team}: {sticks}, {points} ({opponents}: {count}). The second hit is owed")
+        template = text("For {team}: {sticks}, {points} ({opponents}: {count}). The second hit is owed")
     elif after.hider == team:
-        said = text("For {team}: {sticks}, {points} ({opponents}: {count}). They hide next")
+        template = text("For {team}: {sticks}, {points} ({opponents}: {count}). They hide next")
     else:
-        said = text("For {team}: {sticks}, {points} ({opponents}: {count}). They hit next")
-    return said.format(
+        template = text("For {team}: {sticks}, {points} ({opponents}: {count}). They hit next")
+    return template.format(
         team=inline(team_name(view, team)),
         opponents=inline(team_name(view, opponents)),
         sticks=plural("{n} stick", "{n} sticks", after.sticks[team]).format(n=after.sticks[team]),

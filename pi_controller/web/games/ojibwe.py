@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pi_controller.games.ojibwe import HIGH, HIGH_MATE, value
+from pi_controller.games.ojibwe import HIGH, HIGH_MATE, OjibweSheet, value
 from pi_controller.games.ojibwe_state import COUNTERS
 from pi_controller.pads import EVERY_PAD
 from pi_controller.pinmap import pinmap
@@ -26,7 +26,7 @@ _SLOTS = 5
 _MARKS = {HIGH: "high", HIGH_MATE: "mate"}
 
 
-class OjibwePage(GamePage):
+class OjibwePage(GamePage[OjibweSheet]):
     """How the game stands on the pages."""
 
     template: ClassVar[str | Path] = Path(__file__).with_suffix(".html")
@@ -39,7 +39,7 @@ class OjibwePage(GamePage):
 
     def values(self, view: View, language: str) -> dict[str, Any]:
         """Return what the template takes."""
-        sheet = view.sheet
+        sheet = self.sheet(view)
         return {
             "sides": self.sides(view, language),
             "slots": min(pinmap().lights.short, max(_SLOTS, *sheet["short"].values())),
@@ -49,7 +49,7 @@ class OjibwePage(GamePage):
 
     def strip(self, view: View, language: str) -> Strip:
         """Return the short sticks and the counters of each team, and the pool."""
-        sheet = view.sheet
+        sheet = self.sheet(view)
         cells = [
             Cell(team, sheet["short"][team], n, share(n, COUNTERS, STROKES)) for team, n in sheet["counters"].items()
         ]
@@ -57,18 +57,18 @@ class OjibwePage(GamePage):
 
     def facts(self, view: View, language: str) -> tuple[str, ...]:
         """Return which pad is the high one."""
-        high = view.sheet["high"]
+        high = self.sheet(view)["high"]
         return (catalogue(language).gettext("High ball: pad {pad}").format(pad=high),) if high else ()
 
     def team_card(self, view: View, team: str, role: str, text: Text) -> Card:
         """Return a team with its counters and short sticks."""
-        sheet = view.sheet
+        sheet = self.sheet(view)
         numbers = [(sheet["counters"][team], text("counters")), (sheet["short"][team], text("short sticks"))]
         return Card(team.lower(), team_name(view, team), role, numbers)
 
     def rest_card(self, view: View, text: Text) -> list[Card]:
         """Return the pool."""
-        return [Card("middle", text("In the pool"), "", [(view.sheet["pool"], text("counters"))])]
+        return [Card("middle", text("In the pool"), "", [(self.sheet(view)["pool"], text("counters"))])]
 
     def form(self, moment: Moment) -> Play | None:
         """Return the form of the toss, or of a shot."""
@@ -88,10 +88,10 @@ class OjibwePage(GamePage):
 
 
 def _pad(view: View, pad: int, text: Text) -> dict[str, object]:
-    worth = value(pad, view.sheet["high"])
+    worth = value(pad, PAGE.sheet(view)["high"])
     mark = _MARKS.get(worth, "")
-    said = (text("high") if mark == "high" else "", text("open") if pad in view.opened else "")
-    return {"number": pad, "worth": worth, "mark": mark, "said": ", ".join(filter(None, said))}
+    labels = (text("high") if mark == "high" else "", text("open") if pad in view.opened else "")
+    return {"number": pad, "worth": worth, "mark": mark, "said": ", ".join(filter(None, labels))}
 
 
 PAGE = OjibwePage()

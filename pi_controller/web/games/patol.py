@@ -10,8 +10,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pi_controller.games.patol import DIRECTIONS, RIVERS, STONES
-from pi_controller.show.game_show import player_rows
+from pi_controller.games.patol import DIRECTIONS, RIVERS, STONES, HorseRow, PatolSheet
 from pi_controller.show.games.patol import DIRECTION_NAMES, RIVER_NAMES, course
 from pi_controller.show.i18n import catalogue
 from pi_controller.web.console_play import Button, Moment, Play
@@ -65,12 +64,12 @@ def _rivers(text: Text) -> list[dict[str, str]]:
     return rivers
 
 
-def _horses(horses: list[dict[str, Any]], thrower: str | None) -> tuple[list[dict[str, Any]], float]:
+def _horses(horses: list[HorseRow], thrower: str | None) -> tuple[list[dict[str, Any]], float]:
     """Return where each horse stands, and how far from the middle they reach."""
     standing: dict[int, list[int]] = {}
-    for number, told in enumerate(horses, 1):
-        if told["notch"] is not None:
-            standing.setdefault(told["notch"], []).append(number)
+    for number, horse in enumerate(horses, 1):
+        if horse["notch"] is not None:
+            standing.setdefault(horse["notch"], []).append(number)
     drawn, reach = list[dict[str, Any]](), _RING + 14 + 2 * RADIUS + 8
     for notch, here in sorted(standing.items()):
         columns = -(-len(here) // _STACK)
@@ -85,7 +84,7 @@ def _horses(horses: list[dict[str, Any]], thrower: str | None) -> tuple[list[dic
     return drawn, reach
 
 
-class PatolPage(GamePage):
+class PatolPage(GamePage[PatolSheet]):
     """How the game stands on the pages."""
 
     template: ClassVar[str | Path] = Path(__file__).with_suffix(".html")
@@ -94,7 +93,7 @@ class PatolPage(GamePage):
 
     def values(self, view: View, language: str) -> dict[str, Any]:
         """Return what the template takes."""
-        sheet = view.sheet
+        sheet = self.sheet(view)
         horses, reach = _horses(sheet["horses"], None if sheet["winner"] else sheet["thrower"])
         return {
             "box": f"{-reach:.0f} {-reach:.0f} {2 * reach:.0f} {2 * reach:.0f}",
@@ -106,11 +105,11 @@ class PatolPage(GamePage):
 
     def told(self, view: View, name: str, n: int, language: str) -> object:  # noqa: ARG002
         """Return where a player's horse started, which way it runs and how far it is."""
-        return course(player_rows(view.sheet)[name], language)
+        return course(next(horse for horse in self.sheet(view)["horses"] if horse["player"] == name), language)
 
     def strip(self, view: View, language: str) -> Strip:  # noqa: ARG002 - numbers alone
         """Return how many notches each horse has run."""
-        return Strip([Cell(one["player"], one["progress"]) for one in view.sheet["horses"]])
+        return Strip([Cell(horse["player"], horse["progress"]) for horse in self.sheet(view)["horses"]])
 
     def unit(self, text: Text) -> str:
         """Return what is counted."""
@@ -135,11 +134,11 @@ def _starts(moment: Moment, player: str) -> tuple[Button, ...]:
     return tuple(
         Button(
             f"start-{river}-{way}",
-            text("{river}, {direction}").format(river=text(said), direction=text(told)),
+            text("{river}, {direction}").format(river=text(river_name), direction=text(way_name)),
             moment.act({"do": "start", "player": player, "river": river, "direction": way}),
         )
-        for river, said in RIVER_NAMES.items()
-        for way, told in DIRECTION_NAMES.items()
+        for river, river_name in RIVER_NAMES.items()
+        for way, way_name in DIRECTION_NAMES.items()
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pi_controller.games.plum_stone import VALUES
+from pi_controller.games.plum_stone import VALUES, PlumStoneSheet
 from pi_controller.show.game_show import everything
 from pi_controller.show.games.plum_stone import SHOW
 from pi_controller.show.names import player_name
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Text = Callable[[str], str]
 
 
-class PlumStonePage(GamePage):
+class PlumStonePage(GamePage[PlumStoneSheet]):
     """How the game stands on the pages."""
 
     template: ClassVar[str | Path] = Path(__file__).with_suffix(".html")
@@ -32,7 +32,7 @@ class PlumStonePage(GamePage):
 
     def values(self, view: View, language: str) -> dict[str, Any]:
         """Return what the template takes."""
-        heaps, total = {**view.sheet["counters"], "pile": view.sheet["pile"]}, everything(view.sheet)
+        heaps, total = {**self.sheet(view)["counters"], "pile": self.sheet(view)["pile"]}, everything(view.sheet)
         return {
             "sides": self.sides(view, language),
             "lit": {heap: share(n, total, STROKES) for heap, n in heaps.items()},
@@ -44,7 +44,7 @@ class PlumStonePage(GamePage):
 
     def rest_card(self, view: View, text: Text) -> list[Card]:
         """Return the pile."""
-        return [Card("middle", text("In the pile"), "", [(view.sheet["pile"], self.unit(text))])]
+        return [Card("middle", text("In the pile"), "", [(self.sheet(view)["pile"], self.unit(text))])]
 
     def form(self, moment: Moment) -> Play | None:
         """Return the form of the lot, or of a throw."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from pi_controller.games.slahal import SlahalSheet
 from pi_controller.games.slahal_state import ALL_DEAD, ONE_PAIR, PER_TEAM
 from pi_controller.show.games.slahal import SIGNALS, SlahalShow
 from pi_controller.show.names import inline, team_name
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     Text = Callable[[str], str]
 
 
-class SlahalPage(GamePage):
+class SlahalPage(GamePage[SlahalSheet]):
     """How the game stands on the pages."""
 
     template: ClassVar[str | Path] = Path(__file__).with_suffix(".html")
@@ -36,14 +37,14 @@ class SlahalPage(GamePage):
 
     def team_card(self, view: View, team: str, role: str, text: Text) -> Card:
         """Return a team with its live and dead sticks, and the king stick where it holds that."""
-        sheet = view.sheet
+        sheet = self.sheet(view)
         numbers = [(sheet["live"][team], text("live")), (sheet["dead"][team], text("dead"))]
         king = text("king stick") if sheet["king"] == team else ""
         return Card(team.lower(), team_name(view, team), role, numbers, king)
 
     def rest_card(self, view: View, text: Text) -> list[Card]:
         """Return the bones that are out."""
-        out = view.sheet["pairs_out"]
+        out = self.sheet(view)["pairs_out"]
         return [Card("middle", text("Bones"), "", [(out, text("pairs out"))] if out else [])]
 
     def form(self, moment: Moment) -> Play | None:
@@ -56,26 +57,28 @@ class SlahalPage(GamePage):
 def _duel(moment: Moment) -> tuple[Button, ...]:
     text = moment.text
     only = text("Only {team}")
-    told = (
+    results = (
         (True, False, only.format(team=inline(team_name(moment.view, "A"))), "a"),
         (False, True, only.format(team=inline(team_name(moment.view, "B"))), "b"),
         (True, True, text("Both, or neither: again"), ""),
     )
     return tuple(
-        Button(f"duel-{i}", said, moment.act({"do": "duel", "A": a, "B": b}), look, str(i))
-        for i, (a, b, said, look) in enumerate(told, 1)
+        Button(f"duel-{i}", label, moment.act({"do": "duel", "A": a, "B": b}), look, str(i))
+        for i, (a, b, label, look) in enumerate(results, 1)
     )
 
 
 def _guess(moment: Moment) -> Play:
     text, again = moment.text, moment.again is not None
-    two = again or moment.view.sheet["pairs_out"] != 1
-    signals = tuple(Choice(name, text(said), look=name, on=two or name in ONE_PAIR) for name, said in SIGNALS.items())
-    said = {"block": text("Block: one holder at a time, the one at the guesser's left first")} if two else {}
+    two = again or PAGE.sheet(moment.view)["pairs_out"] != 1
+    signals = tuple(
+        Choice(name, text(options), look=name, on=two or name in ONE_PAIR) for name, options in SIGNALS.items()
+    )
+    options = {"block": text("Block: one holder at a time, the one at the guesser's left first")} if two else {}
     if not two or again:
-        said["mirror"] = text("Mirrored: shown with the bones that were caught")
+        options["mirror"] = text("Mirrored: shown with the bones that were caught")
     rows = (
-        *(Row(key, "", (Choice(value=True, label=label),), needed=False) for key, label in said.items()),
+        *(Row(key, "", (Choice(value=True, label=label),), needed=False) for key, label in options.items()),
         Row("signal", text("The guess, as the guesser shows it"), signals),
         Row("actual", text("What would have caught the bones out"), signals),
     )
@@ -90,8 +93,8 @@ def _seldom(moment: Moment) -> Iterator[Button]:
             yield Button(action["do"], moment.text(SlahalShow.slips[action["do"]]), act(action))
         elif action["do"] == "king_moved":
             team = inline(team_name(moment.view, action["by"]))
-            said = moment.text("{team} moved the king stick too early").format(team=team)
-            yield Button(f"king-{action['by']}", said, act(action))
+            label = moment.text("{team} moved the king stick too early").format(team=team)
+            yield Button(f"king-{action['by']}", label, act(action))
 
 
 PAGE = SlahalPage()

@@ -1,1 +1,1 @@
-"""Who may command the table: people, their PINs, what a wrong one costs, and sessions."""
+"""Authentication: users, PINs, throttling of wrong ones, roles, and sessions."""

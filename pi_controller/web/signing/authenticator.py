@@ -1,4 +1,4 @@
-"""The door: a name and a PIN in, a session out, or a wait. One PIN is hashed at a time, in a thread of its own.
+"""Sign-in: a name and a PIN in, a session out, or a wait. One PIN is hashed at a time, in a thread of its own.
 
 Always the same thread: each one that has hashed keeps those 19 MiB for its next.
 """
@@ -49,7 +49,7 @@ class BusyError(PinError):
 
 
 class SignedIn(NamedTuple):
-    """Who came in, the session's cookie, and the browser's own that lets it in without a stranger's waits."""
+    """A successful sign-in: user, session cookie, and device cookie, which spares the browser strangers' waits."""
 
     person: User
     session: str
@@ -59,20 +59,20 @@ class SignedIn(NamedTuple):
 class Authenticator:
     """Signs people in. `clock` gives the seconds of the table's clock."""
 
-    def __init__(self, people: Users, sessions: Sessions, pins: Pins, clock: Callable[[], float]) -> None:
-        self.people, self.sessions, self.pins, self.clock = people, sessions, pins, clock
+    def __init__(self, users: Users, sessions: Sessions, pins: Pins, clock: Callable[[], float]) -> None:
+        self.users, self.sessions, self.pins, self.clock = users, sessions, pins, clock
         self._throttle = Throttle()
         self._rate, self._others = Rate(HASHES_A_SECOND, BURST), Rate(OTHERS_A_SECOND, OTHERS_BURST)
         self._one = ThreadPoolExecutor(1, "pins")
 
     async def sign_in(self, name: str, pin: str, address: str, device: str | None) -> SignedIn:
-        """Sign in from `address`, with a browser whose cookie is `device`. Raises `PinError`, or `PeopleError`.
+        """Sign in from `address`, with a browser whose cookie is `device`. Raises `PinError`, or `UserError`.
 
         The answer to a wrong name is the one to a wrong PIN, and takes as long.
         """
-        found = await asyncio.to_thread(self.people.named, name)
+        found = await asyncio.to_thread(self.users.named, name)
         person, kept = found or (None, None)
-        known = bool(device and person and await asyncio.to_thread(self.people.knows, person.id, device))
+        known = bool(device and person and await asyncio.to_thread(self.users.knows, person.id, device))
         under = keys(folded(name), address, device if known else None)
         who = person.name if person else "an unknown name"  # what was typed may be a PIN in the wrong place
         now = self.clock()
@@ -91,7 +91,7 @@ class Authenticator:
             raise PinError("this name and this PIN do not go together", _wait(wait), wait)
         self._throttle.right(under)
         device = device if known and device else secrets.token_urlsafe(32)
-        await asyncio.to_thread(self.people.know, person.id, device, now)
+        await asyncio.to_thread(self.users.know, person.id, device, now)
         session = await asyncio.to_thread(self.sessions.begin, person, self.clock())
         log.info("%s (%s) signed in from %s", person.name, person.role, address)
         return SignedIn(person, session, device)

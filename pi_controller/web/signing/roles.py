@@ -1,4 +1,4 @@
-"""Who may say what. Who only watches needs no sign-in and has no role here."""
+"""Roles and permissions of judges. Spectators need no sign-in and have no role."""
 
 from __future__ import annotations
 

@@ -34,10 +34,10 @@ class Session(NamedTuple):
 
 
 class Sessions:
-    """The sessions of `people`; may be used from any thread. `idle_s` without a touch ends one."""
+    """The sessions of `users`; may be used from any thread. `idle_s` without a touch ends one."""
 
-    def __init__(self, people: Users, idle_s: float = IDLE_S) -> None:
-        self._people = people
+    def __init__(self, users: Users, idle_s: float = IDLE_S) -> None:
+        self._users = users
         self._idle_s = idle_s
         self._seen: dict[str, float] = {}
         self._lock = threading.Lock()
@@ -45,7 +45,7 @@ class Sessions:
     def begin(self, person: User, now: float) -> str:
         """Return the cookie of a new session."""
         token = secrets.token_urlsafe(32)
-        with self._people.db() as db:
+        with self._users.db() as db:
             db.execute("DELETE FROM sessions WHERE began < ? OR began > ?", (now - ABSOLUTE_S, now + _SKEW_S))
             db.execute("INSERT INTO sessions VALUES (?, ?, ?, ?)", (hashed(token), person.id, now, now))
             db.execute(
@@ -60,7 +60,7 @@ class Sessions:
     def of(self, token: str, now: float, *, touch: bool) -> Session | None:
         """Return the session of the cookie, None where it has ended. With `touch` somebody did something just now."""
         key = hashed(token)
-        with self._people.look() as db:
+        with self._users.look() as db:
             row = db.execute(
                 "SELECT people.id, name, role, began, seen FROM sessions JOIN people ON people.id = person"
                 " WHERE hash = ?",
@@ -81,20 +81,20 @@ class Sessions:
             with self._lock:
                 self._seen[key] = now
             if now - written > _WRITTEN_S:
-                with self._people.db() as db:
+                with self._users.db() as db:
                     db.execute("UPDATE sessions SET seen = ? WHERE hash = ?", (now, key))
         return Session(key[:12], User._make(row[:3]), began, seen)
 
     def end(self, token: str) -> None:
         """End the session of the cookie."""
-        with self._people.db() as db:
+        with self._users.db() as db:
             db.execute("DELETE FROM sessions WHERE hash = ?", (hashed(token),))
         with self._lock:
             self._seen.pop(hashed(token), None)
 
     def of_all(self, now: float) -> list[Session]:
         """Return the sessions that go on."""
-        with self._people.look() as db:
+        with self._users.look() as db:
             rows = db.execute(
                 "SELECT hash, people.id, name, role, began, seen FROM sessions JOIN people ON people.id = person"
                 " ORDER BY began"
@@ -108,7 +108,7 @@ class Sessions:
 
     def revoke(self, person: int) -> int:
         """End all sessions of a person, and forget their devices; return how many sessions there were."""
-        with self._people.db() as db:
+        with self._users.db() as db:
             ended = db.execute("DELETE FROM sessions WHERE person = ?", (person,)).rowcount
             db.execute("DELETE FROM devices WHERE person = ?", (person,))
         return ended

@@ -1,4 +1,4 @@
-"""What a wrong PIN costs: a wait before the next one, never a lock that somebody else could turn on the owner.
+"""Throttles sign-ins: a wrong PIN costs a wait, never a lockout that somebody else could turn on the owner.
 
 Wrong PINs are counted for each pair of a name and where it was tried from, and for each place by itself. A place is the
 sender's address (of IPv6 its /64), or, where a browser has signed in as that person before, that browser's own long

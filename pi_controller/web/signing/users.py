@@ -1,4 +1,4 @@
-"""The people who may sign in, kept beside the journal: `judges.sqlite`, readable by the table's user alone.
+"""User database, kept beside the journal: `judges.sqlite`, readable by the table's user alone.
 
 It holds names, roles, hashes of PINs, and SHA-256 hashes of the random cookies of browsers and sessions: nothing in it
 signs anybody in. SQLite, so that `moccasin-mat judges` may change it while a table runs, and a power cut tears nothing.
@@ -44,13 +44,13 @@ PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = 1; COMMIT;
 
 
 class UserError(MatError, ValueError):
-    """These people cannot be kept so, or their file not be used."""
+    """A change of users that is refused, or a database that cannot be used."""
 
     code = "people"
 
 
 class StoreError(UserError):
-    """The people's file cannot be used."""
+    """The user database cannot be used."""
 
     code = "store"
 
@@ -74,7 +74,7 @@ def hashed(token: str) -> str:
 
 
 class Users:
-    """The people in the file at `path`, made when it is not there; may be used from any thread.
+    """The users in the SQLite file at `path`, made when it is not there; may be used from any thread.
 
     Every method raises `StoreError` where the file cannot be used.
     """
@@ -129,7 +129,7 @@ class Users:
         return (User._make(row[:3]), row[3]) if row else None
 
     def add(self, name: str, role: str, pin_hash: str) -> User:
-        """Add somebody. Raises `PeopleError` for a name that is taken or is none, and for an unknown role."""
+        """Add somebody. Raises `UserError` for a name that is taken or is none, and for an unknown role."""
         name = unicodedata.normalize("NFC", name).strip()
         if not name or len(name) > 40 or printable(name) != name:
             raise UserError("a name has 1 to 40 letters", "give the name as it is to be shown")
@@ -156,7 +156,7 @@ class Users:
             db.execute("DELETE FROM devices WHERE person = ?", (person,))
 
     def remove(self, person: int) -> None:
-        """Remove somebody with their sessions. Raises `PeopleError` for the last head judge, and for nobody."""
+        """Remove somebody with their sessions. Raises `UserError` for the last head judge, and for nobody."""
         with self.db() as db:
             row = db.execute("SELECT role FROM people WHERE id = ?", (person,)).fetchone()
             if row is None:
