@@ -69,7 +69,7 @@ class Host:
         self.messages += new
 
     def away(self, seconds: float) -> None:
-        """The program stops: the port stays open, and nobody reads or writes. A packet on its way is read afterwards."""
+        """The program stops for so long: nobody reads or writes. A packet that was on its way is read afterwards."""
         self.board.change("reads", False)
         late = self.board.run(seconds * 1e6)
         self.board.change("reads", True)
