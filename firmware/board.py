@@ -66,7 +66,6 @@ class Board:
     PIXELS = wiring.PIXELS
 
     def __init__(self):
-        micropython.kbd_intr(-1)  # pyright: ignore[reportAttributeAccessIssue]  # a 3 in a frame is no Ctrl-C
         wire.put = put
         self.id = machine.unique_id()
         self.boot_reason = start_reason()

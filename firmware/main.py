@@ -1,6 +1,16 @@
 """Runs on the mat board at power-up."""
+# ruff: noqa: E402  # what is said between the imports is said because they take a second
+
+import sys
+
+import micropython
+
+# before all else: a host may be talking already, and a 3 in a frame is no Ctrl-C
+micropython.kbd_intr(-1)  # pyright: ignore[reportAttributeAccessIssue]
 
 import starts
+
+sys.stdout.write("\0")  # ends no frame; who waits for the mat to start hears that it does
 
 if starts.asked_to_stay():
     why = "asked for"
@@ -10,6 +20,8 @@ else:
     why = ""
 
 import board  # what fails to load leaves the board at MicroPython's prompt, where it can be mended
+
+sys.stdout.write("\0")
 import sampler
 
 if why:

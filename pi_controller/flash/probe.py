@@ -63,11 +63,22 @@ def ours() -> str:
     return "{}.{}".format(*wire.PROTOCOL)
 
 
-def ask(port: SerialPort, seconds: float = ANSWER_S, clock: Callable[[], float] = time.monotonic) -> Heard:
-    """Say HELLO until a mat answers, at most `seconds`, then BYE. Raises `PortError` when the port is lost."""
+def ask(
+    port: SerialPort,
+    seconds: float = ANSWER_S,
+    clock: Callable[[], float] = time.monotonic,
+    *,
+    starting_s: float = 0.0,
+) -> Heard:
+    """Say HELLO until a mat answers, at most `seconds`, then BYE. Raises `PortError` when the port is lost.
+
+    A board that is starting gives signs of life: with `starting_s` each makes the wait begin anew, `starting_s` long in
+    all, and MicroPython's prompt, where a program that failed leaves it, ends it at once.
+    """
     decoder = wire.Decoder(wire.TO_HOST, wire.WELCOME)
     number, heard = 0, b""
-    end, next_hello = clock() + seconds, clock()
+    began = clock()
+    end, next_hello = began + seconds, began
     while (now := clock()) < end:
         if now >= next_hello:
             port.write(wire.seal(wire.hello_body(), number))
@@ -79,6 +90,10 @@ def ask(port: SerialPort, seconds: float = ANSWER_S, clock: Callable[[], float] 
             if kind == wire.WELCOME:
                 port.write(wire.seal(wire.bye_body(), number))
                 return Heard(_answer(payload), prompt=False)
+        if data and starting_s:
+            if _PROMPT.search(heard):
+                break
+            end = max(end, min(clock() + seconds, began + starting_s))
     return Heard(None, _PROMPT.search(heard) is not None)
 
 

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 COPY_S = 120.0
 """Copying takes some seconds; this is for a board that hangs."""
 FIRST_ANSWER_S = 8.0
-"""A board that has started long ago answers at once; one that starts takes a second or two."""
+"""A board that starts answers in a second or two, and gives signs of life till then; it is waited for from the last."""
+START_S = 120.0
+"""So long in all."""
 
 
 class Work:
@@ -93,9 +95,15 @@ class Work:
         """Say HELLO to the mat that runs now; raise `FlashError` where it is not this firmware."""
         port = locate.opened(self.device)
         try:
-            answer = ask(port, FIRST_ANSWER_S).answer
+            heard = ask(port, FIRST_ANSWER_S, starting_s=START_S)
         finally:
             port.close()
+        answer = heard.answer
+        if heard.prompt:
+            raise FlashError(
+                "the firmware is on the board, but its program ended, and MicroPython's prompt is there",
+                "'moccasin-mat flash --check' shows its last crash, if it kept one",
+            )
         if answer is None:
             raise FlashError(
                 "the firmware is on the board, but the board does not answer",

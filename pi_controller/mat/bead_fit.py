@@ -164,7 +164,8 @@ class BeadFitter:
         most = min(most, max(readings // 6 - 1, 0))
         refiner = Refiner(self.sensors_mm, ut, use, noise, self._lies)
         search = Search(refiner, self._grid, most)
-        best = search.from_known(start[:most]) if start else None
+        known = start[:most]
+        best = search.from_known(known) if known else None
         if best is None:
             best = search.from_nothing()
         doubts: list[str] = ["too much to look into"] if search.gave_up else []

@@ -22,16 +22,19 @@ LIMIT_S = 1800.0
 
 
 class Lab:
-    """A game of `points` on a `Cable` whose port is looked for by name, as at a real table. Close it, or use `with`."""
+    """A game of `points` on a `Cable` whose port is looked for by name, as at a real table. Close it, or use `with`.
 
-    def __init__(self, seed, folder, *, points=1, mischief=None):
+    `cable` is another that fails as it is told to, and opens its own port.
+    """
+
+    def __init__(self, seed, folder, *, points=1, mischief=None, cable=None):
         game = registry.game("dakota", {"points": str(points)})
         self.folder = Path(folder)
-        self.cable = Cable(seed)
+        self.cable = cable or Cable(seed)
         path = self.folder / "j.sqlite"
         self.table = Simulation(seed, path, game, mat=self.cable, mischief=mischief or Mischief())
         connection = self.table.daemon.source
-        connection.open_port = lambda: SerialPort(find_port("auto", self.cable.by_id))
+        connection.open_port = cable.open_port if cable else lambda: SerialPort(find_port("auto", self.cable.by_id))
         self.session = connection.session
         self.watcher = Watcher(self.cable.by_id)
         self.reports = Reports()

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-CACHE = ROOT / ".cache" / "micropython"
+CACHE = ROOT / ".cache" / "npm"
 PACKAGE = "@micropython/micropython-webassembly-pyscript"
 HOST = Path(__file__).with_name("host.mjs")
 
@@ -30,20 +30,21 @@ def _node():
     return str(home / "bin" / "node"), str(home / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")
 
 
-def _webassembly():
-    """Return (node, path of the module), fetched when it is not there yet."""
+def npm_package(name):
+    """Return node and the folder of an npm package that `tests/package.json` pins, fetched when it is not there yet.
+
+    Raises `NoMicroPythonError` where there is no node, or the package cannot be fetched.
+    """
     node, npm = _node()
     if node is None or npm is None:
-        raise NoMicroPythonError("neither micropython nor node is installed")
-    wanted = (ROOT / "tests" / "package.json").read_text("utf-8")
-    pinned = json.loads(wanted)["dependencies"][PACKAGE]
-    folder = CACHE / pinned
-    module = folder / "node_modules" / PACKAGE / "micropython.mjs"
-    if not module.exists():
+        raise NoMicroPythonError("node is not installed")
+    pinned = json.loads((ROOT / "tests" / "package.json").read_text("utf-8"))["dependencies"][name]
+    there = CACHE / f"{name.replace('/', '-')}-{pinned}"
+    if not there.exists():
         # into a folder of its own, moved into place whole: two test workers may come here at once
-        fresh = CACHE / f"{pinned}.{os.getpid()}"
+        fresh = CACHE / f"{there.name}.{os.getpid()}"
         fresh.mkdir(parents=True, exist_ok=True)
-        (fresh / "package.json").write_text(wanted, "utf-8")
+        (fresh / "package.json").write_text(json.dumps({"dependencies": {name: pinned}}), "utf-8")
         command = [npm, "install", "--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts"]
         if npm.endswith(".js"):
             command.insert(0, node)
@@ -59,12 +60,18 @@ def _webassembly():
         )
         if done.returncode:
             shutil.rmtree(fresh, ignore_errors=True)
-            raise NoMicroPythonError(f"npm could not fetch {PACKAGE} {pinned}: {done.stderr.strip()[-300:]}")
+            raise NoMicroPythonError(f"npm could not fetch {name} {pinned}: {done.stderr.strip()[-300:]}")
         try:
-            fresh.rename(folder)
+            fresh.rename(there)
         except OSError:
             shutil.rmtree(fresh, ignore_errors=True)  # the other one was first
-    return node, module
+    return node, there / "node_modules" / name
+
+
+def _webassembly():
+    """Return (node, path of the module)."""
+    node, folder = npm_package(PACKAGE)
+    return node, folder / "micropython.mjs"
 
 
 def run(code, files, folder):

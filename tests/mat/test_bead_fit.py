@@ -67,6 +67,16 @@ def test_the_sigmas_told_are_the_errors_made() -> None:
     assert 0.6 < np.quantile(sigmas, 0.95) < 2.0
 
 
+@pytest.mark.parametrize("answer", range(4))
+def test_sensors_that_fall_silent_under_a_known_bead_are_no_error(answer: int) -> None:
+    fitter = shipped_fitter()
+    ut = dipole.response(fitter.sensors_mm, np.array([20.0, 10.0, 6.0])) @ np.array([0.0, 0.0, MARKED_AM2])
+    known = fitter.fit(ut, ALL).beads
+    assert len(known) == 1
+    few = fitter.fit(ut, np.arange(24) < answer, start=known)
+    assert (few.beads, few.sure) == ((), False)
+
+
 def test_every_fit_is_bounded_work() -> None:
     for kind in ("telephone", "chair", "held", "two near", "four"):
         for number in range(15):

@@ -1,0 +1,40 @@
+// The converter's inputs: what each channel reads at a time, from samples that were given or a test signal.
+'use strict';
+
+const SAMPLE_US = 250;
+const SIGNALS = {
+  // a pad's channel in the upper bits, so that pins that changed places show, over a ramp of one count a sample
+  ramp: (channel, us) => (channel << 10) | (Math.floor(us / SAMPLE_US) & 0x3ff),
+  noise: (channel, us) => 2048 + (((Math.floor(us / 62.5) * 2654435761) >>> 13) & 15) - 8,
+};
+
+class Adc {
+  constructor(board) {
+    this.board = board;
+    this.read = SIGNALS.noise;
+  }
+
+  signal(name) { this.read = SIGNALS[name]; }
+
+  // `samples`: u16, four a sample, 4000 a second from board time `firstUs` on; the last is held
+  play(firstUs, samples) {
+    const last = samples.length / 4 - 1;
+    this.read = (channel, us) => {
+      const n = Math.min(Math.max(Math.floor((us - firstUs) / SAMPLE_US), 0), last);
+      return samples[4 * n + channel];
+    };
+  }
+
+  connect(chip) {
+    const { board } = this;
+    Object.defineProperty(chip.adc, 'activeChannel', { // rp2040js 1.4.1 never leaves channel 0 in round robin
+      get() { return (this.cs >> 12) & 7; },
+      set(channel) { this.cs = (this.cs & ~(7 << 12)) | ((channel & 7) << 12); },
+    });
+    const values = [];
+    for (let i = 0; i < 5; i++) Object.defineProperty(values, i, { get: () => (i < 4 ? this.read(i, board.us) : 876) });
+    chip.adc.channelValues = values;
+  }
+}
+
+module.exports = { Adc };

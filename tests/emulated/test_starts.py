@@ -1,0 +1,67 @@
+"""Why a board starts, and how: power, its RUN button, the watchdog's bite, a program that fails, files to be copied."""
+
+import pytest
+from emulated_board import firmware
+
+from pi_controller.flash.probe import STAY
+from pi_controller.link.messages import LinkUp
+
+pytestmark = pytest.mark.emulated
+
+FAILING = b"""
+class Sampler:
+    def __init__(self, board):
+        raise ValueError("made to fail")
+"""
+
+
+def starts(host):
+    return [(one.boot_count, one.boot_reason) for one in host.messages if isinstance(one, LinkUp)]
+
+
+def again(host):
+    host.session.lost(host.t, "gone")
+    host.connect()
+    return starts(host)[-1]
+
+
+def test_a_loop_that_hangs_is_ended_by_the_watchdog(host):
+    host.board.change("hang")
+    began = host.t
+    while host.board.state()["starts"] == 1:
+        host.go(0.1)
+    assert 1.8 < host.t - began < 2.2
+    assert again(host) == (2, "watchdog")
+
+
+def test_the_run_button_is_no_power_and_no_brown_out(host):
+    for number in (3, 4):
+        host.board.change("run_pin")
+        assert again(host) == (number, "reset")
+    assert ("brown-out", 0) not in host.events()
+
+
+def test_files_are_copied_at_the_prompt_and_the_next_start_is_a_restart(host):
+    board = host.board
+    got = board.until(b">>> ", send=b"\0" + STAY)
+    assert b"Programming: the mat does not run (asked for)" in got
+    assert "board.py" in board.python("import os; print(os.listdir())")
+    board.run(5e6)
+    assert board.state()["starts"] == 5, "no watchdog runs there"
+    board.run(1e5, b"\x02import machine; machine.reset()\r\n")
+    assert again(host) == (5, "restart"), "a start at the prompt is none of the mat's"
+
+
+def test_a_program_that_fails_at_once_stays_at_the_prompt_after_five_starts(board):
+    board.power_on(firmware() | {"sampler.py": FAILING})
+    board.change("open", True)
+    got = board.until(b">>> ", 30e6)
+    assert b"the mat's program failed again and again, see fault.txt" in got
+    assert board.state()["starts"] == 6
+    files = board.files()
+    assert b"ValueError: made to fail" in files["fault.txt"]
+    assert files["boots"].split()[0] == b"5"
+    assert "fault.txt" in board.python("import os; print(os.listdir())")
+    board.change("power")
+    board.run(2e6)
+    assert board.state()["starts"] >= 8, "power lets it try again"
