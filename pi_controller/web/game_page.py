@@ -54,10 +54,10 @@ class Side(NamedTuple):
 
 
 class Player(NamedTuple):
-    """A player's place at the table. `told` is what they have, `state` is `won`, `throws`, `out` or nothing."""
+    """A player's place at the table. `holding` is what they have, `state` is `won`, `throws`, `out` or nothing."""
 
     name: str
-    told: object
+    holding: object
     state: str
     role: str
 
@@ -148,10 +148,10 @@ class GamePage(Generic[SheetT]):
         for name, n in held(view.sheet).items():
             role = show.role(view, name, language)
             state = "won" if view.sheet.get("winner") == name else "throws" if role else ""
-            players.append(Player(player_name(view, name), self.told(view, name, n, language), state, role))
+            players.append(Player(player_name(view, name), self.holding(view, name, n, language), state, role))
         return players
 
-    def told(self, view: View, name: str, n: int, language: str) -> object:  # noqa: ARG002 - a game may say more
+    def holding(self, view: View, name: str, n: int, language: str) -> object:  # noqa: ARG002 - a game may say more
         """Return what a player has: `n`, the number of it on the score sheet."""
         return n
 

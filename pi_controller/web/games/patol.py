@@ -103,7 +103,7 @@ class PatolPage(GamePage[PatolSheet]):
             "players": self.players(view, language),
         }
 
-    def told(self, view: View, name: str, n: int, language: str) -> object:  # noqa: ARG002
+    def holding(self, view: View, name: str, n: int, language: str) -> object:  # noqa: ARG002
         """Return where a player's horse started, which way it runs and how far it is."""
         return course(next(horse for horse in self.sheet(view)["horses"] if horse["player"] == name), language)
 
