@@ -193,7 +193,7 @@ class Outside:
         class Server(web_server.WebServer):
             def start(self):
                 self.port = 8080
-                outside.web = Browsing(outside, self._app)
+                outside.web = Browsing(outside, self.app)
 
             def stop(self):
                 return
