@@ -28,7 +28,7 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 
-def other(team: Team) -> Team:
+def other(team: str) -> Team:
     """Return the opposing team."""
     return "B" if team == "A" else "A"
 

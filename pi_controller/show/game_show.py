@@ -279,7 +279,7 @@ def both_teams(view: View, hider: str, opponents: str) -> dict[str, str]:
     """Return the names of the team that hides and of its `opponents`, for a sentence."""
     return {
         "hider": inline(team_name(view, hider)),
-        opponents: inline(team_name(view, other("A" if hider == "A" else "B"))),
+        opponents: inline(team_name(view, other(hider))),
     }
 
 

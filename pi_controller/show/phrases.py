@@ -114,7 +114,7 @@ _WORTH: Mapping[str, str] = {
 
 def _names(view: View) -> dict[str, str]:
     hider = view.hider if view.hider in {"A", "B"} else "A"
-    hitter = other("A" if hider == "A" else "B")
+    hitter = other(hider)
     return {"hider": inline(team_name(view, hider)), "hitter": inline(team_name(view, hitter))}
 
 
@@ -133,7 +133,7 @@ def sentence(view: View, language: str = "en") -> str:
             show, winner = show_of(view.game), view.sheet.get("winner")
             return show.won(view, winner, language) if winner else show.sentence(view, language)
         case "over" if view.winner in {"A", "B"}:
-            winner, loser = view.winner, "B" if view.winner == "A" else "A"
+            winner, loser = view.winner, other(view.winner)
             return text("{winner} wins, {won} to {lost}").format(
                 winner=inline(team_name(view, winner)), won=view.short.get(winner, 0), lost=view.short.get(loser, 0)
             )

@@ -155,7 +155,7 @@ def _lines(view: View, t: float, language: str, width: int) -> list[Text]:
 
     roles: dict[str | None, str] = {}
     if view.hider is not None and view.phase not in {"toss", "over"}:
-        roles = {view.hider: text("hides"), other("A" if view.hider == "A" else "B"): text("hits")}
+        roles = {view.hider: text("hides"), other(view.hider): text("hits")}
     for team, shape, light, row in (("A", "●", TEAM_A, row_a), ("B", "■", TEAM_B, row_b)):
         name = Text.assemble((f"{shape} {team}  ", solid(light)))
         name.append(f"{view.short.get(team, 0)}  ", Style(bold=True))

@@ -162,7 +162,7 @@ def _standing(view: View, texts: dict[str, str], marks: dict[str, str], language
 
 
 def _teams(view: View, texts: dict[str, str], marks: dict[str, str], text: Callable[[str], str]) -> None:
-    hitter = other("A" if view.hider == "A" else "B") if view.hider else None
+    hitter = other(view.hider) if view.hider else None
     playing = view.phase not in {"toss", "over"}
     score: list[str] = []
     for team in ("A", "B"):

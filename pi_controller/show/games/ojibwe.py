@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from pi_controller.games.base import other
 from pi_controller.games.ojibwe import HIGH, HIGH_MATE, OjibweSheet, value
 from pi_controller.games.ojibwe_state import COUNTERS
 from pi_controller.pads import EVERY_PAD
@@ -111,7 +112,7 @@ class OjibweShow(GameShow[OjibweSheet]):
             lit = pattern(team, counters[team], lambda _, level=level: level)
             filled[team] = lit + [DARK] * (COUNTERS - len(lit))
         if hider and sheet["high"] is not None:
-            hitters = "B" if hider == "A" else "A"
+            hitters = other(hider)
             emptier = hider if counters[hider] < counters[hitters] else hitters
             filled[emptier][-5:-1] = [PAD.get(value(pad, sheet["high"]), PLAIN_PAD) for pad in EVERY_PAD]
         if hider and sheet["hides_left"] > 1:
@@ -167,7 +168,7 @@ class OjibweShow(GameShow[OjibweSheet]):
 
     def won(self, view: View, winner: str, language: str = "en") -> str:
         """Return who has won, and by how many short sticks."""
-        short, loser = self.sheet(view)["short"], "B" if winner == "A" else "A"
+        short, loser = self.sheet(view)["short"], other(winner)
         template = catalogue(language).gettext("{winner} wins, {won} to {lost}")
         return template.format(winner=inline(team_name(view, winner)), won=short[winner], lost=short[loser])
 

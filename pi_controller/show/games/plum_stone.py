@@ -10,20 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from rich.text import Text
 
 from pi_controller.games.plum_stone import PlumStoneSheet
-from pi_controller.pinmap import pinmap
 from pi_controller.show.game_show import BAR, GameShow, pieces_shown, throws
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.lines import TEAMS, bar, bar_line, team_line
 from pi_controller.show.names import inline, player_name
 from pi_controller.show.paint import (
-    HIDING,
     MIDDLE,
-    STEADY,
-    WAITING,
-    Rows,
-    champion,
-    glow,
-    pattern,
     share,
 )
 
@@ -45,23 +37,6 @@ class PlumStoneShow(GameShow[PlumStoneSheet]):
     if_even: ClassVar[str] = mark("if every stone falls on either side equally")
     roles: ClassVar[tuple[str, str]] = (mark("throws"), "")
     slips: ClassVar[Mapping[str, str]] = {"no_throw": mark("No throw: spilled, or not all moved")}
-
-    def rows(self, view: View, t: float) -> Rows:
-        """Return the rows of a plum stone game."""
-        sheet, lights = self.sheet(view), pinmap().lights
-        if sheet["winner"]:
-            return Rows(*champion(sheet["winner"], t))
-        counters = sheet["counters"]
-        total = sheet["pile"] + sum(counters.values())
-        filled = [
-            pattern(
-                team,
-                share(counters[team], total, size),
-                lambda _, level=HIDING if team == sheet["thrower"] else WAITING: level,
-            )
-            for team, size in zip("AB", (lights.a, lights.b), strict=True)
-        ]
-        return Rows(filled[0], filled[1], [glow(MIDDLE, STEADY)] * share(sheet["pile"], total, lights.middle))
 
     def drawn(self, view: View, language: str, width: int) -> list[Text]:
         """Return the table as lines for a terminal."""

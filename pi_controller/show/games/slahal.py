@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
 
+from pi_controller.games.base import other
 from pi_controller.games.slahal import SlahalSheet
 from pi_controller.games.slahal_state import ALL_DEAD, PER_TEAM
 from pi_controller.pinmap import pinmap
@@ -146,7 +147,7 @@ class SlahalShow(GameShow[SlahalSheet]):
 
     def won(self, view: View, winner: str, language: str = "en") -> str:
         """Return who has won, and how."""
-        text, sheet, loser = catalogue(language).gettext, view.sheet, "B" if winner == "A" else "A"
+        text, sheet, loser = catalogue(language).gettext, view.sheet, other(winner)
         template = {
             "sweep": text("{winner} wins with all eleven sticks"),
             "time": text("Time: {winner} wins, {won} sticks to {lost}"),

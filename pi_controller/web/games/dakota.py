@@ -106,7 +106,7 @@ def _role(view: View, team: str, text: Text) -> str:
         return text("wins") if view.winner == team else ""
     if view.hider not in {"A", "B"}:
         return ""
-    return text("hides") if view.hider == team else text("hits") if other(view.hider) == team else ""  # type: ignore[arg-type]
+    return text("hides") if view.hider == team else text("hits") if other(view.hider) == team else ""
 
 
 def _fouls(view: View, game: Game[Any], state: State, language: str) -> tuple[FoulsOf, ...]:
