@@ -70,6 +70,9 @@ def assemble(settings: Settings, folder: Path, clock: Callable[[], float], stack
     table = open_table(settings, opened_at)
     stack.callback(table.journal.close)
     bar = chances_bar(settings, table.game)
+    pressed = buttons(settings, clock)  # before any thread: to open pins the folder is changed for a moment
+    if pressed is not None:
+        stack.callback(pressed.close)
     publish, server, command_queue = _web(settings, table, bar, clock, stack)
     if server is not None:
         server.start()
@@ -77,7 +80,7 @@ def assemble(settings: Settings, folder: Path, clock: Callable[[], float], stack
         print(f"live page: {server.url}", flush=True)
         _invite(server)
     publish = heard(settings.voice, table.view, publish, stack)
-    daemon = Daemon(table, mats, buttons(settings, clock), lights(settings, mats[0].source), publish)
+    daemon = Daemon(table, mats, pressed, lights(settings, mats[0].source), publish)
     stack.callback(daemon.close)
     daemon.observers += [*observers(settings, table, opened_at, stack), *backup(settings, stack)]
     return Assembly(daemon, bar, command_queue)

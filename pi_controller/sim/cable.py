@@ -26,27 +26,56 @@ NAME = "usb-MicroPython_Mat_Board_{}-if00"
 _PATCHED = ("piezo", "touch", "magnet", "send", "arrive")
 
 
-class Cable(SimMat):
+class Wear:
+    """What a bad cable does to its bytes, drawn from a seed."""
+
+    def __init__(self, seed: int) -> None:
+        self.flips = 0
+        """Bits turned over so far, both ways."""
+        self.leaked = 0
+        """Bytes lost so far, both ways."""
+        self._random = np.random.default_rng([seed, 0xCAB1E])
+        self._bit_errors = self._byte_loss = 0.0
+
+    def wear(self, bit_errors: float = 0.0, byte_loss: float = 0.0) -> None:
+        """From now on turn over this share of all bits and lose this share of all bytes, both ways; 0 heals it."""
+        if not (0.0 <= bit_errors < 1.0 and 0.0 <= byte_loss < 1.0):
+            raise UsageError("a share of bits or bytes is from 0 to below 1", "choose a smaller one")
+        self._bit_errors, self._byte_loss = bit_errors, byte_loss
+
+    def worn(self, data: bytes) -> bytes:
+        """Return `data` as it comes through: with bits flipped and bytes lost as often as `wear` says."""
+        if not (self._bit_errors or self._byte_loss):
+            return data
+        worn = np.frombuffer(data, np.uint8)
+        if self._bit_errors:
+            bits = np.unpackbits(worn)
+            hit = self._random.random(len(bits)) < self._bit_errors
+            self.flips += int(hit.sum())
+            worn = np.packbits(bits ^ hit)
+        if self._byte_loss:
+            kept = self._random.random(len(worn)) >= self._byte_loss
+            self.leaked += len(worn) - int(kept.sum())
+            worn = worn[kept]
+        return worn.tobytes()
+
+
+class Cable(Wear, SimMat):
     """A simulated mat on a cable that fails as it is told to. Between two calls of `advance` it does nothing.
 
     `by_id` is the folder the port is named in, as /dev/serial/by-id is.
     """
 
     def __init__(self, seed: int, conditions: Conditions | None = None) -> None:
-        self.flips = 0
-        """Bits turned over so far, both ways."""
-        self.leaked = 0
-        """Bytes lost so far, both ways."""
+        Wear.__init__(self, seed)
         self.cut_frames = 0
         """How often it was pulled with a frame half through."""
         self.faults: list[Callable[[SimBoard], object]] = []
         """What is built into every boot of the board from now on (`Fault.inject` of `sim.faulty` is one)."""
-        self._random = np.random.default_rng([seed, 0xCAB1E])
-        self._bit_errors = self._byte_loss = 0.0
         self._stalled = self._fresh = False
         self._cut: int | None = None
         self._owed = 0
-        super().__init__(seed, conditions)
+        SimMat.__init__(self, seed, conditions)
         self.by_id = Path(self.device).parent
         self._name(NAME.format("e6614103"))
 
@@ -87,12 +116,6 @@ class Cable(SimMat):
     def flow(self) -> None:
         """Let everything through again."""
         self._stalled = False
-
-    def wear(self, bit_errors: float = 0.0, byte_loss: float = 0.0) -> None:
-        """From now on turn over this share of all bits and lose this share of all bytes, both ways; 0 heals it."""
-        if not (0.0 <= bit_errors < 1.0 and 0.0 <= byte_loss < 1.0):
-            raise UsageError("a share of bits or bytes is from 0 to below 1", "choose a smaller one")
-        self._bit_errors, self._byte_loss = bit_errors, byte_loss
 
     def break_board(self, fault: Callable[[SimBoard], object]) -> None:
         """Build `fault` into the board as it runs, and into every boot after."""
@@ -138,19 +161,3 @@ class Cable(SimMat):
             self._cut = 0
             self.cut_frames += self._outbox[-1] != 0  # a zero ends a frame
         return super()._flush()
-
-    def worn(self, data: bytes) -> bytes:
-        """Return `data` as it comes through: with bits flipped and bytes lost as often as `wear` says."""
-        if not (self._bit_errors or self._byte_loss):
-            return data
-        worn = np.frombuffer(data, np.uint8)
-        if self._bit_errors:
-            bits = np.unpackbits(worn)
-            hit = self._random.random(len(bits)) < self._bit_errors
-            self.flips += int(hit.sum())
-            worn = np.packbits(bits ^ hit)
-        if self._byte_loss:
-            kept = self._random.random(len(worn)) >= self._byte_loss
-            self.leaked += len(worn) - int(kept.sum())
-            worn = worn[kept]
-        return worn.tobytes()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 from emulated_mat import EmulatedMat
 
 from pi_controller.errors import PortError
 from pi_controller.sim.board import POWER_ON
+from pi_controller.sim.cable import Wear
 
 if TYPE_CHECKING:
     from emulated_board import EmulatedBoard
@@ -18,18 +18,17 @@ RUNS_S = 1.6
 """So long after power the firmware runs."""
 
 
-class EmulatedCable(EmulatedMat):
+class EmulatedCable(Wear, EmulatedMat):
     """`board` is given power anew. Sensors fail by `board.change`, and a pad by `rails`."""
 
     def __init__(self, seed: int, board: EmulatedBoard) -> None:
         board.power_on()
         board.run(RUNS_S * 1e6)
-        super().__init__(seed, board)
+        Wear.__init__(self, seed)
+        EmulatedMat.__init__(self, seed, board)
         self.by_id = self.device
         self.plugged = True
-        self.flips = self.leaked = self.cut_frames = 0
-        self._random = np.random.default_rng([seed, 0xCAB1E])
-        self._bit_errors = self._byte_loss = 0.0
+        self.cut_frames = 0
         self._cut: int | None = None
         self._stalled = False
 
@@ -41,10 +40,10 @@ class EmulatedCable(EmulatedMat):
             self.world.advance(dt)
             return 0
         said = bytes(self.said)
-        self.said = bytearray(b"" if self._stalled else self._worn(said))
+        self.said = bytearray(b"" if self._stalled else self.worn(said))
         before = len(self.read)
         super().advance(dt, expect)
-        self.read[before:] = self._worn(bytes(self.read[before:]))
+        self.read[before:] = self.worn(bytes(self.read[before:]))
         if self._cut is not None and len(self.read) > 1:
             del self.read[min(self._cut, len(self.read) - 1) :]
             self._cut = 0
@@ -84,21 +83,6 @@ class EmulatedCable(EmulatedMat):
         self._stalled = False
         self.board.change("reads", True)
 
-    def wear(self, bit_errors: float = 0.0, byte_loss: float = 0.0) -> None:
-        """From now on turn over this share of all bits and lose this share of all bytes, both ways."""
-        self._bit_errors, self._byte_loss = bit_errors, byte_loss
-
     def reset_board(self, reason: int = 0) -> None:
         """The board starts over, from power or because its loop hangs; the port stays."""
         self.board.change("power" if reason == POWER_ON else "hang")
-
-    def _worn(self, data: bytes) -> bytes:
-        if not (self._bit_errors or self._byte_loss):
-            return data
-        bits = np.unpackbits(np.frombuffer(data, np.uint8))
-        hit = self._random.random(len(bits)) < self._bit_errors
-        self.flips += int(hit.sum())
-        worn = np.packbits(bits ^ hit)
-        kept = self._random.random(len(worn)) >= self._byte_loss
-        self.leaked += len(worn) - int(kept.sum())
-        return worn[kept].tobytes()
