@@ -11,6 +11,7 @@ from collections import Counter
 from functools import cache
 
 from pi_controller.tournament import Elimination
+from pi_controller.tournament.bracket import LoserOf, WinnerOf, double
 
 
 @cache
@@ -109,17 +110,55 @@ def rematches(number, times, rng):
     return found / times, first, last
 
 
+def chance_of_rematches(number):
+    """Return the mean number of rematches in each losers' round, reckoned exactly for results at random.
+
+    Two teams of the losers' side have met where one lost a match of the winners' to the other, who went on from there
+    to lose its own: each step further has half the chance.
+    """
+    drawn = double(number)
+    above = {match.a.match: match.id for match in drawn.matches if isinstance(match.a, WinnerOf)}
+    above |= {match.b.match: match.id for match in drawn.matches if isinstance(match.b, WinnerOf)}
+
+    def steps(low, high):
+        """Return how many wins lead from the winners' match `low` to `high`; None where none do."""
+        count = 0
+        while low is not None and low != high:
+            low, count = above.get(low), count + 1
+        return None if low is None else count
+
+    lost_at = {}  # for the winner of each losers' match: the chance that it had lost this match of the winners'
+    rounds = Counter()
+    for match in drawn.matches:
+        if match.side != "losers":
+            continue
+        slots = [
+            {source.match: 1.0} if isinstance(source, LoserOf) else lost_at[source.match]
+            for source in (match.a, match.b)
+        ]
+        for low, low_chance in slots[0].items():
+            for high, high_chance in slots[1].items():
+                count = steps(low, high) or steps(high, low)
+                rounds[match.round] += low_chance * high_chance * 0.5**count if count else 0
+        lost_at[match.id] = {lost: chance / 2 for slot in slots for lost, chance in slot.items()}
+    return [rounds[number] for number in sorted(rounds)]
+
+
 def main():
     """Print what was checked and measured."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=10_000)
-    parser.add_argument("--rematches", type=int, default=20_000, help="tournaments of 8 teams; fewer of more")
+    parser.add_argument("--rematches", type=int, default=4_000, help="tournaments of 8 teams; fewer of more")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     rng = random.Random(args.seed)
     for _ in range(args.count):
         check_random(rng)
     print(f"{args.count} random tournaments of 2 to 128 teams: all as they must be")
+    for number in (8, 16, 32, 64, 128):
+        print(
+            f"{number} teams: {sum(chance_of_rematches(number)[:-1]):.3f} rematches before the losers' final, exactly"
+        )
     for number in (8, 12, 16, 24, 32, 64):
         times = max(1, args.rematches * 8 // number)
         mean, first, last = rematches(number, times, rng)
