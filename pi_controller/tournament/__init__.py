@@ -13,11 +13,22 @@ A `Competition` is one kind of tournament; its states are frozen.
 >>> cup.champion(state), cup.eliminated(state)
 (None, ('Long Hollow',))
 
->>> from pi_controller.tournament import RoundRobin, circle
+Each against each, with points that are the organiser's:
+
+>>> from pi_controller.tournament import Competition, Pairing, Points, RoundRobin, State, circle, lot
+>>> league = RoundRobin(points=Points(sweep=3, win=2))
+>>> state = league.play(league.opening, {"do": "enter", "teams": ["Long Hollow", "Big Coulee"]})
+>>> isinstance(league, Competition), isinstance(state, State), isinstance(league.ready(state)[0], Pairing)
+(True, True, True)
+>>> league.answer(state)["ready"][0]["teams"]
+['Long Hollow', 'Big Coulee']
 >>> len(circle(8)), sum(map(len, circle(8)))
 (7, 28)
->>> RoundRobin(best_of=1).answer(RoundRobin().opening)["champion"] is None
-True
+
+The lots of a drawing can be worked out on any computer: `printf '%s' '4 1 6 2/Long Hollow' | sha256sum`.
+
+>>> lot("4 1 6 2", "Long Hollow") < lot("4 1 6 2", "Big Coulee")
+False
 """
 
 from pi_controller.tournament.competition import Competition, Pairing, State
