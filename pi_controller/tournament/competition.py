@@ -192,7 +192,7 @@ class Competition(ABC):
 
     def _entered(self, state: State, action: Action) -> State:
         only(action, ("teams",), ("draw",))
-        teams = team_names(action["teams"])
+        teams = names_of(action["teams"], "team", fewest=2)
         if "draw" in action:
             teams = draw(teams, _draw_seed(action["draw"]))
         if state.teams:
@@ -316,30 +316,30 @@ def plain_name(name: str) -> str:
     return unicodedata.normalize("NFC", name).strip()
 
 
-def team_names(value: object, fewest: int = 2) -> tuple[str, ...]:
-    """Return the names of teams in a list, each as `plain_name`.
+def names_of(value: object, what: str, fewest: int, most: int = MOST_TEAMS) -> tuple[str, ...]:
+    """Return a list of names, each as `plain_name`; `what` they are the names of is said in errors.
 
     Raises `InvalidActionError` for what is no list of names of 1 to 40 characters that can be told apart: case and
     invisible characters tell nothing apart.
     """
     if not isinstance(value, list):
-        raise InvalidActionError(f"teams cannot be {shown(value)}", "teams is a list of names, by their seeds")
-    names = cast("list[object]", value)
-    if not fewest <= len(names) <= MOST_TEAMS:
-        raise InvalidActionError(f"a tournament is of {fewest} to {MOST_TEAMS} teams, not {len(names)}")
-    teams: dict[str, str] = {}
-    for name in names:
+        raise InvalidActionError(f"{what}s cannot be {shown(value)}", f"{what}s are a list of names")
+    given = cast("list[object]", value)
+    if not fewest <= len(given) <= most:
+        raise InvalidActionError(f"{len(given)} {what}s are named", f"name {fewest} to {most}")
+    names: dict[str, str] = {}
+    for name in given:
         if not isinstance(name, str):
-            raise InvalidActionError(f"a team's name cannot be {shown(name)}", "it is a text")
+            raise InvalidActionError(f"a {what}'s name cannot be {shown(name)}", "it is a text")
         plain = plain_name(name)
         if not 1 <= len(plain) <= LONGEST_NAME:
-            raise InvalidActionError(f"a team's name has 1 to {LONGEST_NAME} characters, not {len(plain)}")
+            raise InvalidActionError(f"a {what}'s name has 1 to {LONGEST_NAME} characters, not {len(plain)}")
         if printable(plain) != plain:
             raise InvalidActionError(f"a control character stands in the name {shown(printable(plain))}")
-        if plain.casefold() in teams:
-            raise InvalidActionError(f"two teams are called {shown(plain)}", "give one of them another name")
-        teams[plain.casefold()] = plain
-    return tuple(teams.values())
+        if plain.casefold() in names:
+            raise InvalidActionError(f"two {what}s are called {shown(plain)}", "give one of them another name")
+        names[plain.casefold()] = plain
+    return tuple(names.values())
 
 
 def _draw_seed(value: object) -> str:

@@ -159,7 +159,7 @@ def test_what_cannot_be_is_refused(action, error, said):
 @pytest.mark.parametrize(
     ("teams", "said"),
     [
-        (["a"], "2 to 512"),
+        (["a"], "name 2 to 512"),
         ("ab", "list of names"),
         (["a", "A "], "two teams"),
         (["a", "x" * 10_000], "1 to 40"),
