@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 VERBS: dict[str, str] = {
     "demo": "play a game on a simulated mat, from sensor bytes to lights",
+    "setup-table": "ask which game, who plays and who may see; write a table's settings",
     "run": "run a table: the board, the buttons, the strips, the live page",
     "setup": "install the table's service on this machine, or take it back",
     "doctor": "look at every sensor, the link, the disk: what is wrong, what to do",
