@@ -122,6 +122,9 @@ class Game(ABC, Generic[S]):
             now["do"] = cls.renamed[do]
         return now if len(now) == len(older) else dict(older)
 
+    short_form: ClassVar[str] = ""
+    """How a judge types the shortest form of an action (`shorthand`), where examples do not show it."""
+
     @classmethod
     def shorthand(cls, words: Sequence[str]) -> dict[str, Json] | None:  # noqa: ARG003
         """Return the action that a judge's `words` say shorter than its form, or None where they say none."""
