@@ -149,7 +149,8 @@ def _apply(game: Game[Any], story: Story, fact: Fact) -> Story:
         case Undone(reason=reason, waives=waives):
             hands = replace(story.hands, doubt=max(story.hands.doubt, fact.hide))
             waived = (*hide.waived, *_settled_with(waives)) if waives else hide.waived
-            return replace(story, hide=replace(hide, by_hand=True, waived=waived), hands=hands, note=reason)
+            note = f"Taken back: {reason}" if reason else ""
+            return replace(story, hide=replace(hide, by_hand=True, waived=waived), hands=hands, note=note)
         case StateSet():
             return _set(game, story, fact)
         case SensorsUsed(on=on):
