@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import statistics
+import time
+
 import httpx
 import pytest
 from judge_rig import OTHERS, PIN, Rig, answered, settled, sign_in, touch
@@ -18,6 +21,7 @@ from pi_controller.referee.judge import (
     JudgeUndo,
 )
 from pi_controller.table.journal import Journal
+from pi_controller.web.console_page import SETTLE_S
 
 pytestmark = pytest.mark.chromium
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
@@ -78,6 +82,12 @@ def wait_text(page, id_, said):
     page.wait_for_function("([id, said]) => document.getElementById(id).textContent.includes(said)", arg=[id_, said])
 
 
+def answered_soon(page):
+    """Wait until the table has answered, and until the second hit of the same hide may be touched."""
+    page.wait_for_function("() => !document.querySelector('[data-busy]')")
+    page.wait_for_timeout(320)  # for so long a touch is taken for the second tap of the one before
+
+
 def press(page, selector):
     """Touch what is below the panel, and wait until the table has answered."""
     page.click(selector)
@@ -136,6 +146,37 @@ def test_a_whole_game_without_sensors_takes_two_taps_a_hide(rigs, pages, tmp_pat
     assert max(counts) == 2, counts
     assert len(journal(tmp_path)) == 1 + sum(counts)
     print(f"\n{len(counts)} hides, {sum(counts)} taps, at most {max(counts)} a hide")
+
+
+def test_a_whole_game_by_two_judges_who_take_turns(rigs, pages, tmp_path):
+    """As at a table without sensors: one judge a hide, and what one enters is on the other's screen before the next."""
+    rig = rigs("dakota", {"points": "5"}, settle_s=SETTLE_S)
+    judges = [pages(rig), pages(rig, "Bo")]
+    judges[0].tap("[data-id=toss-A]")
+    seconds, touches, one = [], [], 0
+    while rig.view.phase != "over":
+        judge, number = judges[len(seconds) % 2], rig.view.hide + (rig.view.phase == "show")
+        judge.wait_for_function("n => document.body.dataset.revision === String(n)", arg=rig.view.revision)
+        settled(judge)
+        begun, touched = time.monotonic(), 0
+        for hit in ("missed", "found") if one % 5 == 3 else ("missed", "missed") if one % 2 else ("found",):
+            if rig.view.phase == "over":
+                break
+            judge.tap(f"#play [data-id={hit}]")
+            answered_soon(judge)
+            touched += 1
+        one += 1
+        assert (rig.view.hide, rig.view.phase in {"show", "over"}) == (number, True)
+        seconds.append(time.monotonic() - begun)
+        touches.append(touched)
+        assert one < 200
+    for judge in judges:
+        wait_text(judge, "sentence", "wins")
+    assert max(touches) <= 2
+    assert len(journal(tmp_path)) == 1 + sum(touches)
+    assert {fact.actor for fact in journal(tmp_path, Called)} == {"Ann", "Bo"}
+    print(f"\n{len(touches)} hides, {sum(touches) / len(touches):.2f} touches a hide, at most {max(touches)}")
+    print(f"{statistics.median(seconds):.2f} s a hide (half), at most {max(seconds):.2f} s, and {SETTLE_S} s after it")
 
 
 def test_hidden_then_found_is_two_taps_and_a_double_touch_is_one(rigs, pages, tmp_path):
@@ -733,7 +774,7 @@ def test_a_double_tap_on_any_control_counts_once_at_most(rigs, pages, tmp_path, 
 
 def test_a_double_tap_in_the_list_of_people_removes_one(rigs, pages):
     rig = rigs()
-    page = pages(rig)
+    page = pages(rig, how={"viewport": {"width": 1366, "height": 1800}})
     page.click("#people summary")
     page.wait_for_selector("#people-inside .person")
     box = page.locator(".person:has-text('Bo') button:has-text('Remove')").bounding_box()

@@ -21,6 +21,10 @@ export function people() {
     }
   }
 
+  function devices(/** @type {number} */ n) {
+    return [words.people_sessions_0, words.people_sessions_1][n] ?? fill(words.people_sessions, { n });
+  }
+
   function button(/** @type {string} */ label, /** @type {() => void} */ does) {
     const element = make("button", { type: "button", class: "wide" }, label);
     element.addEventListener("click", () => performance.now() < inert || does());
@@ -41,7 +45,7 @@ export function people() {
     if (all.problem) return place.replaceChildren(problem);
     const rows = all.people.map((/** @type {any} */ one) =>
       make("li", { class: "person" },
-        make("p", {}, make("bdi", {}, one.name), ` – ${words[`role_${one.role}`] ?? one.role}, ${fill(words[`people_sessions_${one.sessions.length}`] ?? words.people_sessions, { n: one.sessions.length })}`),
+        make("p", {}, make("bdi", {}, one.name), ` – ${words[`role_${one.role}`] ?? one.role}, ${devices(one.sessions.length)}`),
         make("div", { class: "row" },
           button(words.people_new_pin, () => change({ do: "new_pin", id: one.id }, one.name)),
           button(words.people_revoke, () => change({ do: "revoke", id: one.id }, one.name)),
