@@ -164,11 +164,11 @@ function console_() {
     told = texts.sentence;
     news.tell(now.board);
     const { shape, more: seldom } = now.console.play;
+    by("teams").hidden = !now.console.nameable || ["shoot", "guess"].includes(shape); // there all room is for the form
     showFouls([now.fouls, shape === "guess" ? seldom : []]);
     showProtest([now.protest, now.view.teams, now.rulings]);
     showClosing([now.sides]);
     showTeams([now.view.teams]);
-    by("teams").hidden = !now.console.nameable;
     showPast([now.console.past, now.console.past_undo ? now.console.undo : ""]);
     by("closing").hidden = !now.sides.length;
     showLog(now.log);
