@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from pi_controller.games.base import other
-from pi_controller.show.game_show import has_sheet, show_of, worth
+from pi_controller.show.game_show import has_sheet, played, show_of, worth
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.names import inline, player_name, team_name
 from pi_controller.show.words import plain, word
@@ -14,6 +14,7 @@ from pi_controller.show.words import plain, word
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from pi_controller.referee.story import Turn
     from pi_controller.table.view import Asked, Hit, View
 
 FOULS: Mapping[str, str] = {
@@ -116,6 +117,12 @@ def _names(view: View) -> dict[str, str]:
     hider = view.hider if view.hider in {"A", "B"} else "A"
     hitter = other(hider)
     return {"hider": inline(team_name(view, hider)), "hitter": inline(team_name(view, hitter))}
+
+
+def past(view: View, turn: Turn, language: str = "en") -> str:
+    """Return what was done in a hide, or in a throw, with the words called: `Missed · Found at pad 4 · Paguga`."""
+    done = [played(view.game, action, view.teams, language) or plain(str(action["do"])) for action in turn.actions]
+    return " · ".join((*done, *(word(call, language, view.game).shown for call in turn.calls)))
 
 
 def sentence(view: View, language: str = "en") -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from pi_controller.mat.events import SensorFault
-from pi_controller.referee.story import Hit, Notice, Opening, Phase
+from pi_controller.referee.story import Hit, Notice, Opening, Phase, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,7 +50,8 @@ class View(msgspec.Struct, frozen=True):
     table began to wait for what it waits for, `limit` how long that may take (seconds, the organiser's number),
     `stood` since when that clock stands, `paused` when a judge stopped all clocks. `notice` is what people are to
     know and nobody has to answer. `sensors` is whether play goes by what the mat feels; `protest` is the team whose
-    protest is not decided, `held` whether play stands because of it.
+    protest is not decided, `held` whether play stands because of it. `past` are the last hides or throws, oldest first,
+    the one in progress among them.
     """
 
     seq: int
@@ -92,6 +93,7 @@ class View(msgspec.Struct, frozen=True):
     protest: str = ""
     held: bool = False
     head: str = ""
+    past: tuple[Turn, ...] = ()
     sheet: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
 
 
@@ -150,6 +152,7 @@ def view_of(
         sensors=story.sensors,
         protest=story.protest.by if story.protest else "",
         held=story.held,
+        past=story.past,
         sheet=dict(sheet),
     )
 

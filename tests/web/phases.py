@@ -9,6 +9,7 @@ from played import play
 
 from pi_controller.mat.events import SensorFault
 from pi_controller.referee.commitment import commitment
+from pi_controller.referee.story import Turn
 from pi_controller.table.view import Asked, Hit, Notice, Opening, View
 
 NONCE = bytes(range(32))
@@ -33,6 +34,12 @@ DAKOTA = View(
     commit=SEAL,
     since=1000.0,
     limit=30.0,
+    past=(
+        Turn(3, "B", ({"do": "hit", "found": False}, {"do": "hit", "found": False}), ()),
+        Turn(4, "B", ({"do": "hit", "found": True, "pad": 3},), ()),
+        Turn(5, "A", ({"do": "foul", "by": "hider", "kind": "pad_skipped"},), ("foul",)),
+        Turn(6, "B", ({"do": "hit", "found": False, "pad": 1}, {"do": "hit", "found": True, "pad": 4}), ("paguga",)),
+    ),
 )
 PLAYERS = {"players": "Ana,Bo,Chaska,Dawn,Eli,Fern,Gus,Hope"}
 ALL = {"ojibwe": {}, "slahal": {}, "bageswin": PLAYERS, "plum_stone": {}, "patol": PLAYERS}
@@ -55,6 +62,7 @@ PHASES: dict[str, View] = {
         short={"A": 0, "B": 0},
         commit=None,
         limit=None,
+        past=(),
     ),
     "hide": _dakota(phase="hide", commit=None, limit=None, calls=("paguga",)),
     "hit": _dakota(),

@@ -272,3 +272,9 @@ def test_how_a_word_sounds_is_shown_with_by_whom(web, feed):
         said = texts(web.get(path).text)
         assert "Sahdogan shaw-ha-doe-gaa, the n silent · “eight”" in said
         assert "The sounds are as Grady Renville’s booklet gives them: close to the Dakota" in said
+
+
+def test_the_judges_console_is_found_where_judges_are_on():
+    where = ["http://192.0.2.7:8080"]
+    assert "http://192.0.2.7:8080/judge" in find_page(where, Pages(), "en", judged=True)
+    assert "/judge" not in find_page(where, Pages(), "en")

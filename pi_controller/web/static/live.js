@@ -3,6 +3,7 @@
 
 import { News } from "./announce.js";
 import { remember } from "./seals.js";
+import { sounds } from "./tones.js";
 
 /**
  * @typedef {{ texts: Record<string, string>, marks: Record<string, string>, counts: Record<string, [number, number]>,
@@ -36,6 +37,7 @@ let next = null;
 let turning;
 let held = false;
 const news = new News();
+const sound = sounds(document.getElementById("sound"));
 
 /** Put `text` into `element` unless it says so already: nothing is announced twice. */
 function say(/** @type {Element} */ element, /** @type {string} */ text) {
@@ -70,6 +72,7 @@ function show(/** @type {Board} */ board) {
     if (sticks) count(element, ...sticks);
   }
   news.tell(board);
+  sound(board.marks);
   tell();
 }
 
