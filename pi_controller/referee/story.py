@@ -167,7 +167,7 @@ class Story:
     something that people are to know and that nobody has to answer, until the hide goes on. `sensors` is whether play
     goes by what the mat feels, `protest` the one that is not decided. `revision` is the batch that last changed what a
     judge decides by (not what the mat felt meanwhile), counted on from `revision_from`, which is another in each game
-    of a table.
+    of a table. `former` is the game's state before the hide or throw that was played last, None before there is one.
     """
 
     state: Any
@@ -187,6 +187,7 @@ class Story:
     teams: tuple[tuple[str, str], ...] = ()
     sensors: bool = True
     protest: Protest | None = None
+    former: Any = None
 
     @property
     def armed(self) -> bool:

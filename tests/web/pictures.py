@@ -1,6 +1,6 @@
 """Take the pages in every phase of every game and lay the pictures out on contact sheets, to look at.
 
-python tests/web/pictures.py [FOLDER] [--page room] [--only show,patol] [--size 1920x1080] [--scheme dark] [--code without]
+python tests/web/pictures.py [FOLDER] [--page room] [--only show,patol] [--size 1920x1080] [--scheme dark] [--code with]
 python tests/web/pictures.py --readme [FOLDER] [--seed N] [--sizes]      (FOLDER defaults to .github/pictures)
 
 Needs Chromium. A sheet has one page in one size and colour scheme, phase by phase; with --each every picture is kept by
@@ -40,7 +40,7 @@ OF_THE_GAME = ("room", "live", "overlay")
 """The pages that look different in every phase."""
 WITH = Pages("http://192.168.1.40:8080", "Pow Wow of the Lower River", "Table 2", "Our own rules prevail.", reach=True)
 WITHOUT = Pages()
-"""What the host says of the pages: with an address the room's page has a code to photograph, without one it has none."""
+"""What the host says of the pages: with an address the room's page has a code to photograph, else none."""
 THUMB, MARGIN, CAPTION = 480, 12, 26
 """A picture's longer side on a sheet, the space between two, and the height of its caption, px."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pi_controller.games.bageswin import BageswinSheet
 from pi_controller.pinmap import pinmap
-from pi_controller.show.game_show import BAR, GameShow, pieces_shown, throws
+from pi_controller.show.game_show import BAR, GameShow, bowl_result, number, pieces_shown, throws
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.lines import DIM, bar, bar_line, fit, solid
 from pi_controller.show.names import inline, player_name
@@ -105,6 +105,11 @@ class BageswinShow(GameShow[BageswinSheet]):
         """Return who has won."""
         template = catalogue(language).gettext("{winner} holds all the sticks and wins")
         return template.format(winner=inline(player_name(view, winner)))
+
+    def result(self, view: View, language: str = "en") -> str:
+        """Return what came of the last throw."""
+        plural = catalogue(language).ngettext
+        return bowl_result(view, language, lambda n: plural("{n} stick", "{n} sticks", n).format(n=number(n, language)))
 
     def played(self, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
         """Return in a short sentence what an action does."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from rich.text import Text
 
 from pi_controller.games.plum_stone import PlumStoneSheet
-from pi_controller.show.game_show import BAR, GameShow, pieces_shown, throws
+from pi_controller.show.game_show import BAR, GameShow, bowl_result, number, pieces_shown, throws
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.lines import TEAMS, bar, bar_line, team_line
 from pi_controller.show.names import inline, player_name
@@ -70,6 +70,13 @@ class PlumStoneShow(GameShow[PlumStoneSheet]):
         """Return who has won."""
         template = catalogue(language).gettext("{winner} holds all the counters and wins")
         return template.format(winner=inline(player_name(view, winner)))
+
+    def result(self, view: View, language: str = "en") -> str:
+        """Return what came of the last throw."""
+        plural = catalogue(language).ngettext
+        return bowl_result(
+            view, language, lambda n: plural("{n} counter", "{n} counters", n).format(n=number(n, language))
+        )
 
     def played(self, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
         """Return in a short sentence what an action does."""
