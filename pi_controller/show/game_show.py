@@ -123,6 +123,10 @@ class GameShow(Generic[SheetT]):
     """The words called in it."""
     if_even: ClassVar[str] = ""
     """What its chances of winning take for granted."""
+    gist: ClassVar[str] = ""
+    """How it goes in two or three sentences, for those who see it for the first time."""
+    after: ClassVar[str] = ""
+    """What the teams do when it is over, a sentence, where its source says so."""
     seal_label: ClassVar[str] = mark("Sealed place of the bead")
     """What is said over the seal of what is hidden."""
     turn_key: ClassVar[str] = "thrower"

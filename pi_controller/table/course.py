@@ -40,15 +40,15 @@ def course_of(game: Game[Any], records: Iterable[Record]) -> Course | None:
     What was taken back is left out. Raises the game's errors where the rules do not allow what counts.
     """
     history, scores = History(game), [dict(game.score(game.opening()))]
-    turn = run = misses = 0
+    turn = run = misses = last = 0
     for step in history.walk(records):
         if not step.counts or not isinstance(step.fact, Done):
             continue
         state, action = step.after.state, step.fact.action
-        number = step.before.hide.number if game.hidden else turn + game.settles(action)
-        score = dict(game.score(state))
-        if number != turn:
-            turn = number
+        hide, score = step.before.hide.number, dict(game.score(state))
+        shown = step.before.phase == "show" and action.get("hide") != "last"
+        if (hide != last or shown) if game.hidden else game.settles(action):
+            turn, last = turn + 1, hide
             scores.append(score)
         else:
             scores[-1] = score

@@ -87,14 +87,16 @@ def take(browser, feed, url, size, scheme, names, each):
     width, height = size
     scale = 1 if each else min(1, THUMB / max(size))
     over = url.endswith("overlay")
-    how = {"java_script_enabled": False, "bypass_csp": over, "device_scale_factor": scale, "color_scheme": scheme}
+    how = {"bypass_csp": over, "device_scale_factor": scale, "color_scheme": scheme}
     tab = browser.new_page(viewport={"width": width, "height": height}, **how)
+    tab.route("**/live.js", lambda route: route.abort())  # and without scripts it would load itself again
     pictures = []
     for number, name in enumerate(names):
         feed.publish(msgspec.structs.replace(PHASES[name], seq=100 + number))
         tab.goto(url)
         if over:
             tab.add_style_tag(content=GROUND)
+            tab.evaluate("document.body.dataset.gloss = 'shown'")  # as for four seconds after it is called
         shot = tab.screenshot()
         if each:
             each.with_name(f"{each.name}-{name.replace(' ', '-')}.png").write_bytes(shot)

@@ -53,6 +53,10 @@ class BageswinShow(GameShow[BageswinSheet]):
 
     title: ClassVar[str] = mark("Bageswin (Fish Game)")
     whose: ClassVar[str] = mark("A game of the Mille Lacs Band of Ojibwe.")
+    gist: ClassVar[str] = mark(
+        "Eight pieces are thrown from a bowl. A figure that counts is paid in "
+        "sticks, and the same player throws again; else the bowl passes."
+    )
     if_even: ClassVar[str] = mark("if every piece falls on either side equally")
     roles: ClassVar[tuple[str, str]] = (mark("throws"), "")
     slips: ClassVar[Mapping[str, str]] = {"double_tap": mark("Tapped twice: nothing, the bowl passes")}

@@ -106,6 +106,11 @@ class DakotaShow(GameShow[DakotaSheet]):
     title: ClassVar[str] = "Hampa Apena"
     own_title: ClassVar[bool] = True
     whose: ClassVar[str] = mark("A game of the Dakota.")
+    gist: ClassVar[str] = mark(
+        "The hitters have two hits. Found at the first: four sticks to them, and they "
+        "hide. Found at the second: four to the hiders; missed twice: two."
+    )
+    after: ClassVar[str] = mark("The teams shake hands.")
     words: ClassVar[Mapping[str, Word]] = {word.call: word for word in _WORDS}
 
     def result(self, view: View, language: str = "en") -> str:

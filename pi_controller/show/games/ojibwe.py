@@ -100,6 +100,10 @@ class OjibweShow(GameShow[OjibweSheet]):
 
     title: ClassVar[str] = mark("Mille Lacs Moccasin Game")
     whose: ClassVar[str] = mark("A game of the Mille Lacs Band of Ojibwe.")
+    gist: ClassVar[str] = mark(
+        "One of four balls is marked. The shooters may open pads and then strike one. A find "
+        "passes the hide; a miss pays what stands on the pad of the marked ball."
+    )
     words: ClassVar[Mapping[str, Word]] = {word.call: word for word in _WORDS}
     seal_label: ClassVar[str] = mark("Sealed place of the marked ball")
     turn_key: ClassVar[str] = "hider"

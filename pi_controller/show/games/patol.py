@@ -103,6 +103,10 @@ class PatolShow(GameShow[PatolSheet]):
     title: ClassVar[str] = "Pa-tol"
     own_title: ClassVar[bool] = True
     whose: ClassVar[str] = mark("A Pueblo game.")
+    gist: ClassVar[str] = mark(
+        "Three sticks are thrown on a stone, and the horse runs on by what they show. Who lands "
+        "on another’s horse sends it back; the first all the way round wins."
+    )
     words: ClassVar[Mapping[str, Word]] = {word.call: word for word in _WORDS}
     if_even: ClassVar[str] = mark("if every stick falls on either side equally")
     roles: ClassVar[tuple[str, str]] = (mark("throws"), "")

@@ -34,6 +34,10 @@ class PlumStoneShow(GameShow[PlumStoneSheet]):
 
     title: ClassVar[str] = mark("Plum Stone Game")
     whose: ClassVar[str] = mark("A game of the Omaha and kindred tribes.")
+    gist: ClassVar[str] = mark(
+        "Five stones are thrown from a bowl. A figure that counts is paid in "
+        "counters, and the same player throws again; else the bowl passes."
+    )
     if_even: ClassVar[str] = mark("if every stone falls on either side equally")
     roles: ClassVar[tuple[str, str]] = (mark("throws"), "")
     slips: ClassVar[Mapping[str, str]] = {"no_throw": mark("No throw: spilled, or not all moved")}

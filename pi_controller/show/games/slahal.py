@@ -88,6 +88,10 @@ class SlahalShow(GameShow[SlahalSheet]):
     title: ClassVar[str] = "Lahal (Slahal)"
     own_title: ClassVar[bool] = True
     whose: ClassVar[str] = mark("A game of the Indigenous Peoples of the Pacific Coast.")
+    gist: ClassVar[str] = mark(
+        "Two pairs of bones are hidden in the hands. The guessers point to the unmarked "
+        "ones: for each pair that they miss a stick goes to the hiders."
+    )
     words: ClassVar[Mapping[str, Word]] = {word.call: word for word in _WORDS}
     seal_label: ClassVar[str] = mark("Sealed bones")
     turn_key: ClassVar[str] = "hiding"
