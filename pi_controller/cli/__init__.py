@@ -28,6 +28,7 @@ VERBS: dict[str, str] = {
     "languages": "list the languages, how far each is filled, and by whose word",
     "calibrate": "measure the mat step by step and keep what was found as a profile",
     "score": "keep score: actions in, states and words called out, one JSON a line",
+    "bracket": "run a tournament: results in, who plays and who is out a line out, all JSON",
     "chances": "tell the exact chances of winning, for learning the game",
     "referee": "judge mat events: one JSON a line in, what follows from them out",
     "replay": "show a game hide by hide, or feel its sensors again",

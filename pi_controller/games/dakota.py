@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict
 
 from pi_controller.games.actions import Forfeit
-from pi_controller.games.base import Action, Game, Hidden, IllegalActionError, Json, Team, other
+from pi_controller.games.base import Action, Game, Hidden, IllegalActionError, Json, Roster, Team, other
 from pi_controller.games.dakota_restore import restored
 from pi_controller.games.dakota_state import MIDDLE, TEAMS, Finish, Foul, Hide, Hit, Mode, Owed, State, Toss, read
 from pi_controller.games.forms import FOUND, TEAM, Forms, Place
@@ -104,6 +104,7 @@ class Dakota(Game[State]):
     }
     hidden: ClassVar[Hidden | None] = Hidden()
     hand_passes: ClassVar[bool] = True
+    roster: ClassVar[Roster] = Roster(registered=5, playing=4)  # chapter 12: the fifth may only sing
     solver: ClassVar[str] = "pi_controller.games.chances_dakota"
 
     @classmethod

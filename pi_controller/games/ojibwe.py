@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, TypedDict
 
 from pi_controller.games.actions import Forfeit
-from pi_controller.games.base import Action, Game, Hidden, IllegalActionError, Json, Team, other
+from pi_controller.games.base import Action, Game, Hidden, IllegalActionError, Json, Roster, Team, other
 from pi_controller.games.forms import NONE, TEAM, Forms, Place
 from pi_controller.games.ojibwe_state import (
     COUNTERS,
@@ -112,6 +112,7 @@ class Ojibwe(Game[State]):
         "forfeit": (Place("by", words=TEAM),),
     }
     hidden: ClassVar[Hidden | None] = Hidden(4, unmarked=True)
+    roster: ClassVar[Roster] = Roster(registered=3, playing=3)  # rule 19: one hits, one hides, one drums or sings
 
     def __init__(self, settings: Mapping[str, object] | None = None) -> None:
         """Choose options by name, as text or typed; the others keep their defaults. Raises `UsageError`."""

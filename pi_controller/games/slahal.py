@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict
 
 from pi_controller.games.actions import Forfeit
-from pi_controller.games.base import Action, Game, Hidden, IllegalActionError, Json, Team, other
+from pi_controller.games.base import Action, Game, Hidden, IllegalActionError, Json, Roster, Team, other
 from pi_controller.games.forms import TEAM, YES, Forms, Place
 from pi_controller.games.options import Choice, Flag, Option, Whole
 from pi_controller.games.restoring import Sheet
@@ -102,6 +102,7 @@ class Slahal(Game[State]):
         "forfeit": (Place("by", words=TEAM),),
     }
     finishes: ClassVar[tuple[str, ...]] = FINISHES
+    roster: ClassVar[Roster] = Roster(leader="First Guesser")  # a line of any number
     hidden: ClassVar[Hidden | None] = Hidden(2, unmarked=True, in_fists=True, found_by="guess")
 
     @classmethod

@@ -60,7 +60,7 @@ class LockStep:
 
     Each tick the players act, the world and the firmware move on and write to their pseudo-terminal, the table reads
     exactly those bytes, and the players look at what it shows. The table may sit in this process (`Simulation`) or in
-    another one (`elsewhere`), where a test can kill it. `t` is virtual seconds since the mat was laid
+    another one (`table_process`), where a test can kill it. `t` is virtual seconds since the mat was laid
     out, plus `start`.
     """
 
