@@ -62,7 +62,7 @@ class DakotaPage(GamePage[DakotaSheet]):
     def pads(self, view: View, language: str) -> list[Pad]:
         """Return the pads of this hide: what was hit, and after it where the bead lay."""
         text, opened = catalogue(language).gettext, view.opening
-        pads = dict[int, Pad].fromkeys(EVERY_PAD, Pad())
+        pads: dict[int, Pad] = {pad: Pad() for pad in EVERY_PAD}
         if opened is not None and opened.hide == view.hide and opened.pad in pads:
             pads[opened.pad] = Pad("bead", text("the bead was here"))
         for number, hit in enumerate(view.hits[:2], 1):
