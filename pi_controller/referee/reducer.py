@@ -226,7 +226,10 @@ def _done(game: Game[Any], story: Story, done: Done) -> Story:
     before, action = story.state, done.action
     state, _ = game.play(before, action)
     hide = replace(story.hide, foul_seen="")
-    after = replace(story, state=state, calls=done.calls, hide=hide, question=None, notice=None, note="")
+    # both hits are of one hide, and so is a foul that settles it anew
+    goes_on = game.hand_passes and hide.begun and (story.phase != "show" or action.get("hide") == "last")
+    former = story.former if goes_on else before
+    after = replace(story, state=state, former=former, calls=done.calls, hide=hide, question=None, notice=None, note="")
     if game.hand_passes:
         return dakota_actions.settle(game, story, after, action)
     if game.over(state):
@@ -290,6 +293,7 @@ def _set(game: Game[Any], story: Story, fact: StateSet) -> Story:
     return replace(
         _doubted(story),
         state=state,
+        former=None,
         phase=phase,
         calls=(),
         hide=hide,

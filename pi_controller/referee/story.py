@@ -186,7 +186,8 @@ class Story:
     something that people are to know and that nobody has to answer, until the hide goes on. `sensors` is whether play
     goes by what the mat feels, `protest` the one that is not decided. `revision` is the batch that last changed what a
     judge decides by (not what the mat felt meanwhile), counted on from `revision_from`, which is another in each game
-    of a table. `past` are the last hides or throws, oldest first, the one in progress among them.
+    of a table. `past` are the last hides or throws, oldest first, the one in progress among them, `former` is the
+    game's state before the one that was played last, None before there is one.
     """
 
     state: Any
@@ -207,6 +208,7 @@ class Story:
     sensors: bool = True
     protest: Protest | None = None
     past: tuple[Turn, ...] = ()
+    former: Any = None
 
     @property
     def armed(self) -> bool:

@@ -153,7 +153,7 @@ def sentence(view: View, language: str = "en") -> str:
         case "check":
             return text("Hands away: the mat checks the bead")
         case "show":
-            return text("The bead is shown")
+            return result(view, language) or text("The bead is shown: {hider} hide next").format(**names)
         case "hit" if view.owed == "second":
             return text("Second hit: {hitter}").format(**names)
         case "hit":
@@ -162,6 +162,14 @@ def sentence(view: View, language: str = "en") -> str:
             return text("The bead is hidden")
         case _:
             return text("{hider} hides the bead").format(**names)
+
+
+def result(view: View, language: str = "en") -> str:
+    """Return in a sentence what came of the last hide, hit or throw, for everybody to read at once.
+
+    `Found at the first hit: four sticks to Long Hollow, who hide next`. Nothing where nothing came yet.
+    """
+    return "" if view.phase == "halted" or view.held else show_of(view.game).result(view, language)
 
 
 def outcome(view: View, language: str = "en") -> str:

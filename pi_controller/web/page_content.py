@@ -13,6 +13,7 @@ from zlib import crc32
 import msgspec
 
 from pi_controller.games.base import other
+from pi_controller.pads import EVERY_PAD
 from pi_controller.pinmap import pinmap
 from pi_controller.show import chances_bar, phrases
 from pi_controller.show.game_show import has_sheet, player_rows, show_of
@@ -257,19 +258,8 @@ def _calls(view: View, texts: dict[str, str], marks: dict[str, str], language: s
 
 def _mat(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
     """Mark the pads of this hide: struck, found, and after the hide the place that was sealed."""
-    text = catalogue(language).gettext
-    for pad in range(1, pinmap().pads.count + 1):
-        marks[f"pad_{pad}"], texts[f"pad_{pad}"] = "", ""
-    opened = view.opening
-    if opened is not None and opened.hide == view.hide and f"pad_{opened.pad}" in marks:
-        marks[f"pad_{opened.pad}"] = "bead"
-        texts[f"pad_{opened.pad}"] = text("the bead was here")
-    for number, hit in enumerate(view.hits[:2], 1):
-        if hit.pad is not None and f"pad_{hit.pad}" in marks:
-            order = text("first hit") if number == 1 else text("second hit")
-            template = text("{order}: found") if hit.found else text("{order}: not found")
-            marks[f"pad_{hit.pad}"] = "found" if hit.found else "struck"
-            texts[f"pad_{hit.pad}"] = template.format(order=order)
+    for number, pad in zip(EVERY_PAD, page_of(view).pads(view, language), strict=True):
+        marks[f"pad_{number}"], texts[f"pad_{number}"] = pad.mark, pad.said
     texts["hits"] = ". ".join(phrases.hit(i, hit, language) for i, hit in enumerate(view.hits[:2], 1))
     marks["hits"] = "unplaced" if any(hit.pad is None for hit in view.hits[:2]) else ""
 

@@ -14,7 +14,7 @@ from pi_controller.show.words import credit, game_name
 from pi_controller.web.address import Pages, addresses
 from pi_controller.web.check_page import check_page
 from pi_controller.web.page import page, waiting
-from pi_controller.web.page_content import board
+from pi_controller.web.room import room as room_board
 from pi_controller.web.strip import overlay
 from pi_controller.web.templates import render
 
@@ -45,7 +45,7 @@ def public_routes(
         if latest is None:
             return HTMLResponse(waiting(language), 503, _LATER)
         html = page(
-            board(latest.view, language),
+            room_board(latest.view, language),
             language=language,
             as_of=f"{now():%H:%M:%S}",
             t=feed.clock(),

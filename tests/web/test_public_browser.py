@@ -80,7 +80,7 @@ def test_after_a_restart_it_comes_back_and_asks_for_what_it_has_not_seen(open_pa
         assert room.locator("#as-of").inner_text() != "01:02:03"
         returned = [parse_qs(urlsplit(url).query) for url in open_page.asked if "last=" in url]
         assert all(query["last"] == [last] for query in returned)
-        assert {query.get("page", [""])[0] for query in returned} == {"", "overlay"}
+        assert {query.get("page", [""])[0] for query in returned} == {"room", "overlay"}
         room.close()
         over.close()
     finally:

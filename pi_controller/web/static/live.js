@@ -2,6 +2,7 @@
 // @ts-check
 
 import { News } from "./announce.js";
+import { holdResult, noteSticks } from "./motion.js";
 import { remember } from "./seals.js";
 import { sounds } from "./tones.js";
 
@@ -57,6 +58,7 @@ let shown = "";
 /** Show a board: texts, marks and counts go to the elements that carry their keys. Another game has another page. */
 function show(/** @type {Board} */ board) {
   if (board.layout !== document.body.dataset.layout) return location.reload();
+  const letFly = noteSticks();
   const table = document.querySelector("[data-html=table]");
   if (table && board.table !== shown) table.innerHTML = shown = board.table; // all texts in it are escaped by the server
   for (const element of document.querySelectorAll("[data-live]")) {
@@ -71,6 +73,8 @@ function show(/** @type {Board} */ board) {
     const sticks = board.counts[element.getAttribute("data-count") ?? ""];
     if (sticks) count(element, ...sticks);
   }
+  letFly();
+  holdResult(board.texts, board.marks);
   news.tell(board);
   sound(board.marks);
   tell();
