@@ -57,7 +57,7 @@ def test_it_is_shown_in_words(plug, monkeypatch, capsys):
 
 
 def test_a_board_without_the_mat_says_to_flash(plug):
-    (told,) = port_report.look(ports(plug()), asking=True, seconds=0.8)
+    (told,) = port_report.look(ports(plug()), asking=True, seconds=3.0)
     assert told.mat is None
     assert told.found == "free; MicroPython without the mat's program"
     assert "moccasin-mat flash" in told.todo

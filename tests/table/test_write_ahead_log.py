@@ -236,7 +236,11 @@ def test_what_a_table_keeps_is_nobody_elses_to_read(tmp_path):
     (tmp_path / "stick").mkdir()
     code = (
         "import os, sys, threading, time, signal; from pi_controller.cli.run import main; os.umask(0o022)\n"
-        "threading.Timer(2.0, os.kill, (os.getpid(), signal.SIGTERM)).start(); main(['--settings', sys.argv[1]])\n"
+        "def stop():\n"
+        "    while signal.getsignal(signal.SIGTERM) is signal.SIG_DFL: time.sleep(0.05)\n"  # it is stopped once it can be
+        "    time.sleep(1.0)\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n"
+        "threading.Thread(target=stop, daemon=True).start(); main(['--settings', sys.argv[1]])\n"
         "assert os.umask(0) == 0o022"
     )
     environment = {key: value for key, value in os.environ.items() if key != "NOTIFY_SOCKET"}

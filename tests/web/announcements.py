@@ -18,6 +18,7 @@ from pi_controller.referee.judge import JudgeAction, JudgeAnswer
 
 QUIET_S = 0.7
 """Nothing more is said of a step after so long: a picture stands for 0.35 s, and a region is filled 0.1 s after."""
+SLOWEST_S = 20.0
 LOOK_MS = 40
 HANDS = [(kind, pad) for pad in (1, 2, 3, 4) for kind in (HandIn, HandOut)]
 
@@ -130,8 +131,11 @@ def words(nodes, node):
 
 
 def hear(listeners):
-    """Return for each of `listeners` what it hears until nothing new was said to any for a while."""
-    told, until = [[] for _ in listeners], time.monotonic() + QUIET_S
+    """Return for each of `listeners` what it hears until nothing new was said to any for a while.
+
+    Each step has something that is said: a slow machine is waited for until it begins.
+    """
+    told, until = [[] for _ in listeners], time.monotonic() + SLOWEST_S
     while time.monotonic() < until:
         for n, listener in enumerate(listeners):
             if new := listener.hear():
