@@ -205,6 +205,10 @@ def _web(
         command_queue, more = judges.command_queue, judges.routes
         if welcome_text := welcome(judges, shows=sys.stdout.isatty()):
             print(welcome_text, flush=True)
+    if web.metrics:
+        from pi_controller.web.metrics import metrics_route  # noqa: PLC0415
+
+        more = [*more, metrics_route(feed)]
     pages = Pages(web.address, web.event, settings.table.name, web.words, serves_others(web.host))
     server = WebServer(
         feed,
