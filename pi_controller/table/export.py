@@ -16,7 +16,7 @@ import msgspec
 from pi_controller.errors import MatError
 from pi_controller.games.wording import all_printable, printable
 from pi_controller.record.writing import write
-from pi_controller.table.printed import page
+from pi_controller.table.printed import Wording, page
 from pi_controller.table.record import kept_in
 from pi_controller.table.sheet import columns
 
@@ -79,7 +79,15 @@ def _cell(value: str | float) -> str | float:
     return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
 
 
-def write_all(file: Path, folder: Path, sheet: Sheet, paper: Paper, *, pdf: bool) -> list[Path]:
+def write_all(
+    file: Path,
+    folder: Path,
+    sheet: Sheet,
+    paper: Paper,
+    *,
+    pdf: bool,
+    wording: Wording = Wording(),  # noqa: B008
+) -> list[Path]:
     """Write the game of the journal `file`, whose score sheet is `sheet`, to `folder`; return the files.
 
     Raises `ExportError`.
@@ -89,7 +97,7 @@ def write_all(file: Path, folder: Path, sheet: Sheet, paper: Paper, *, pdf: bool
         f"{name}.record": write(kept_in(str(file))),
         f"{name}.json": as_json(sheet),
         f"{name}.csv": as_csv(sheet),
-        f"{name}.html": page(sheet, paper),
+        f"{name}.html": page(sheet, paper, wording),
     }
     written: list[Path] = []
     try:
