@@ -34,7 +34,13 @@ if TYPE_CHECKING:
     from pi_controller.web.feed import Feed
 
 _STATIC = Path(__file__).parent / "static"
-_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+_TYPES = {
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".webmanifest": "application/manifest+json",
+}
 MAX_WATCHERS = 1024
 """Streams at once; beyond, the oldest of the place that has most ends."""
 
@@ -130,7 +136,9 @@ def create_app(
         Route("/healthz", healthz),
         Route("/openapi.json", openapi_json),
         Route("/static/{name}", static),
-        *public_routes(feed, language=language, now=now, pages=pages),
+        *public_routes(
+            feed, language=language, now=now, pages=pages, judged=any(route.path == "/judge" for route in more)
+        ),
         *more,
     ]
     app = Starlette(
