@@ -219,6 +219,10 @@ def server_for(settings: Settings, feed: Feed, more: Sequence[Route] = ()) -> We
     from pi_controller.web.server import WebServer  # noqa: PLC0415
 
     web = settings.web
+    if web.metrics:
+        from pi_controller.web.metrics import metrics_route  # noqa: PLC0415
+
+        more = [*more, metrics_route(feed)]
     pages = Pages(web.address, web.event, settings.table.name, web.words, serves_others(web.host))
     return WebServer(
         feed,

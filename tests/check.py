@@ -1,4 +1,4 @@
-"""Pass every check there is: style, types, the direction of imports, the wheel, then the tests.
+"""Pass every check there is: style, types, the direction of imports, the packages, then the tests.
 
     .venv/bin/python tests/check.py [PYTEST'S OPTIONS]
 
@@ -34,11 +34,12 @@ def run(*command):
     return "" if done.returncode == 0 else done.stdout + done.stderr or f"status {done.returncode}"
 
 
-def wheel():
-    """Build the wheel; return what is wrong with it, "" for nothing."""
+def packages():
+    """Build the source package, and of it the wheel; return what is wrong with them, "" for nothing."""
     with tempfile.TemporaryDirectory() as folder:
-        pip = (sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-cache-dir", "-w", folder, str(ROOT))
-        if failed := run(*pip):
+        if failed := run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder):
+            return failed
+        if failed := run(sys.executable, "-m", "twine", "check", "--strict", *map(str, Path(folder).iterdir())):
             return failed
         (path,) = Path(folder).glob("*.whl")
         names = set(zipfile.ZipFile(path).namelist())
@@ -60,7 +61,7 @@ def main():
         "formatting": lambda: run(BIN / "ruff", "format", "--check"),
         "types": lambda: run(BIN / "pyright", "--pythonpath", sys.executable),
         "imports": lambda: run(BIN / "lint-imports"),
-        "wheel": wheel,
+        "packages": packages,
         "tests": lambda: tests(sys.argv[1:]),
     }
     summary = []

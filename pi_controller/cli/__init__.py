@@ -22,6 +22,7 @@ VERBS: dict[str, str] = {
     "run": "run a table: the board, the buttons, the strips, the live page",
     "setup": "install the table's service on this machine, or take it back",
     "doctor": "look at every sensor, the link, the disk: what is wrong, what to do",
+    "watch": "print what a running table shows as JSON lines, for other programs",
     "ports": "list the serial ports, which one is taken, and who answers there",
     "flash": "put the firmware on the mat board, or tell whether it is there",
     "judges": "say who may sign in at the judge's console, and give new PINs",

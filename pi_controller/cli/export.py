@@ -1,4 +1,4 @@
-"""`moccasin-mat export`: a game out of its journal as a record, a score sheet in JSON, a sheet to print."""
+"""`moccasin-mat export`: a game out of its journal as a record, a score sheet in JSON or CSV, a sheet to print."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ def parser() -> Parser:
     how.add_argument("-o", metavar="FOLDER", dest="folder", help="all of them, each as a file of this folder")
     how.add_argument("--record", action="store_true", help="print the record: one open text file")
     how.add_argument("--json", action="store_true", help="print the score sheet: every action with the sticks after it")
+    how.add_argument("--csv", action="store_true", help="print it as CSV, for a spreadsheet")
     how.add_argument("--print", action="store_true", help="print the sheet to sign: one HTML page")
     parser.add_argument("--pdf", action="store_true", help="with -o: the sheet to sign as PDF too, by Chromium")
     parser.add_argument("--paper", choices=("a4", "letter"), default="a4", help="of the sheet to sign (a4)")
@@ -36,7 +37,7 @@ def main(argv: Sequence[str]) -> int:
     if args.pdf and not args.folder:
         raise UsageError("--pdf writes a file", "name its folder: -o FOLDER")
     from pi_controller.record.writing import write
-    from pi_controller.table.export import as_json, write_all
+    from pi_controller.table.export import as_csv, as_json, write_all
     from pi_controller.table.journal import Journal
     from pi_controller.table.printed import page
     from pi_controller.table.record import kept_in
@@ -50,6 +51,8 @@ def main(argv: Sequence[str]) -> int:
         sheet = sheet_of(journal)
     if args.json:
         sys.stdout.write(as_json(sheet))
+    elif args.csv:
+        sys.stdout.buffer.write(as_csv(sheet).encode())
     elif args.print:
         sys.stdout.write(page(sheet, paper, _wording(sheet)))
     else:

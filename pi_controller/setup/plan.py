@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pi_controller.drivers.gpio import model as pi_model
 from pi_controller.errors import INSTALL_PI
 from pi_controller.setup import boot, rules, service
+from pi_controller.setup.announcement import announced
 from pi_controller.setup.changes import Block, Link, WholeFile, needed, read, shown
 from pi_controller.setup.unit import GROUPS, unit
 from pi_controller.table.settings import Settings, load
@@ -69,7 +70,9 @@ def plan(place: Place, *, config_txt: bool = False) -> Plan:
         changes.append(WholeFile(rules.UDEV_FILE, rules.udev()))
     elif groups := _groups_missing(place):
         notes.append(f"to open the mat's devices: sudo usermod -aG {','.join(groups)} {place.home.name}")
-    changes += [WholeFile(place.unit, text), Link(place.wanted, place.unit), *found]
+    announcing, said = announced(place, settings)
+    changes += [WholeFile(place.unit, text), Link(place.wanted, place.unit), *announcing, *found]
+    notes += said
     return Plan(place, model, settings, tuple(changes), tuple(notes))
 
 

@@ -1,7 +1,9 @@
-"""Exports a game from its journal: as a record, as a score sheet in JSON, as a sheet to print."""
+"""Exports a game from its journal: as a record, as a score sheet in JSON or CSV, as a sheet to print."""
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import shutil
 import subprocess
@@ -12,10 +14,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from pi_controller.errors import MatError
-from pi_controller.games.wording import all_printable
+from pi_controller.games.wording import all_printable, printable
 from pi_controller.record.writing import write
 from pi_controller.table.printed import Wording, page
 from pi_controller.table.record import kept_in
+from pi_controller.table.sheet import columns
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,6 +42,43 @@ def as_json(sheet: Sheet) -> str:
     return msgspec.json.format(msgspec.json.encode(all_printable(msgspec.to_builtins(asdict(sheet))))).decode() + "\n"
 
 
+CSV_COLUMNS = ("record", "event", "time_s", "turn", "side", "kind", "what", "calls", "by", "counts")
+"""The first columns of every game; behind them one for each count of the score sheet, `long.A`."""
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""With these a text would begin that a spreadsheet takes for a formula."""
+
+
+def as_csv(sheet: Sheet) -> str:
+    """Return the score sheet as CSV for a spreadsheet: a row for each line of it, with the sticks after it.
+
+    It begins with the mark by which spreadsheets know UTF-8, lines end as RFC 4180 wants them, and a text that would
+    be a formula stands behind an apostrophe.
+    """
+    states = [{_named(what, whose): held for what, whose, held in columns(line.state)} for line in sheet.lines]
+    counted = list(dict.fromkeys(name for state in states for name in state))
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow([_cell(name) for name in (*CSV_COLUMNS, *counted)])
+    for line, state in zip(sheet.lines, states, strict=True):
+        first = (
+            line.seq, line.batch, line.t, line.turn, line.side, line.kind, line.what, " ".join(line.calls), line.by,
+            "yes" if line.counts else "no",
+        )  # fmt: skip
+        writer.writerow([_cell(value) for value in (*first, *(state.get(name, "") for name in counted))])
+    return "\ufeff" + out.getvalue()
+
+
+def _named(what: str, whose: str) -> str:
+    return f"{what}.{whose}" if whose else what
+
+
+def _cell(value: str | float) -> str | float:
+    if not isinstance(value, str):
+        return value
+    text = printable(value)
+    return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
+
+
 def write_all(
     file: Path,
     folder: Path,
@@ -56,6 +96,7 @@ def write_all(
     texts = {
         f"{name}.record": write(kept_in(str(file))),
         f"{name}.json": as_json(sheet),
+        f"{name}.csv": as_csv(sheet),
         f"{name}.html": page(sheet, paper, wording),
     }
     written: list[Path] = []

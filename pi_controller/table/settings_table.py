@@ -67,6 +67,12 @@ class WebSection(Section):
     )
     judges: bool = Field(default=False, description="judges sign in at /judge and enter what they see, from any device")
     idle_min: int = Field(default=30, ge=1, le=720, description="a judge who did nothing for so long signs in again")
+    metrics: bool = Field(
+        default=False, description="figures for Prometheus at /metrics; nothing the pages do not show"
+    )
+    announce: bool = Field(
+        default=False, description="the network is told of the pages (_http._tcp), by avahi-daemon; then 'setup' again"
+    )
 
 
 class RecordingSection(Section):

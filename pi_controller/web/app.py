@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from pi_controller.web.address import Pages
+    from pi_controller.web.api_types import Health
     from pi_controller.web.feed import Feed
 
 _STATIC = Path(__file__).parent / "static"
@@ -97,7 +99,7 @@ def create_app(
     async def healthz(_: Request) -> Response:
         latest = feed.latest
         well = latest is not None and latest.view.phase != "halted"
-        state = {
+        state: Health = {
             "ok": well,
             "seq": latest.view.seq if latest else None,
             "phase": latest.view.phase if latest else None,
@@ -105,6 +107,15 @@ def create_app(
             "watchers": feed.watchers,
         }
         return Response(msgspec.json.encode(state), 200 if well else 503, media_type="application/json")
+
+    @cache
+    def described() -> bytes:
+        from pi_controller.web.openapi import document  # noqa: PLC0415 - only for who asks
+
+        return msgspec.json.encode(document([route.path for route in routes]))
+
+    async def openapi_json(_: Request) -> Response:
+        return Response(described(), media_type="application/json")
 
     async def static(request: Request) -> Response:
         content, media_type = files.get(request.path_params["name"], (None, ""))
@@ -118,18 +129,20 @@ def create_app(
         headers = {name.decode(): value.decode() for name, value in HEADERS}  # this answer bypasses the guard
         return PlainTextResponse("That did not work.\n", 500, headers)
 
+    routes = [
+        Route("/", live),
+        Route("/events", events),
+        Route("/view.json", view_json),
+        Route("/healthz", healthz),
+        Route("/openapi.json", openapi_json),
+        Route("/static/{name}", static),
+        *public_routes(
+            feed, language=language, now=now, pages=pages, judged=any(route.path == "/judge" for route in more)
+        ),
+        *more,
+    ]
     app = Starlette(
-        routes=[
-            Route("/", live),
-            Route("/events", events),
-            Route("/view.json", view_json),
-            Route("/healthz", healthz),
-            Route("/static/{name}", static),
-            *public_routes(
-                feed, language=language, now=now, pages=pages, judged=any(route.path == "/judge" for route in more)
-            ),
-            *more,
-        ],
+        routes=routes,
         middleware=[
             Middleware(
                 RequestFilter, hosts=tuple(hosts), posts=tuple(r.path for r in more if "POST" in (r.methods or ()))

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from pi_controller.table.command_queue import CommandQueue, Picture
+    from pi_controller.web.api_types import CommandDone, KeptHits, Me, SignedIn
     from pi_controller.web.feed import Feed
     from pi_controller.web.judge_state import Snapshot
     from pi_controller.web.signing.authenticator import Authenticator
@@ -114,12 +115,13 @@ class JudgeApi:
         """Take a name and a PIN, give a session."""
         body = await sent(request)
         only(body, "name", "pin")
-        name, pin = text_of(body, "name", 40), text_of(body, "pin", 64)
+        name, pin = text_of(body, "name", judge_people.LONGEST_NAME), text_of(body, "pin", judge_people.LONGEST_PIN)
         device = request.cookies.get(DEVICE)
         came = await self.authenticator.sign_in(name, pin, sender(request), device)
         if before := request.cookies.get(SESSION):
             await self.authenticator.end(before)
-        found = answer({"ok": True, "name": came.person.name, "role": came.person.role})
+        signed_in: SignedIn = {"ok": True, "name": came.person.name, "role": came.person.role}
+        found = answer(signed_in)
         self._give(request, found, SESSION, came.session)
         self._give(request, found, DEVICE, came.device, _DEVICE_S)
         return found
@@ -170,14 +172,16 @@ class JudgeApi:
             raise RefusedError("often", "too many commands at once", f"wait {wait:.1f} s")
         done = await self.command_queue.ask(command.call, person.name, person.role, command.key, command.expect)
         log.info("%s (%s): %s, record %d", person.name, person.role, command.tag, done.seq)
-        return answer({"ok": True, "seq": done.seq, "repeated": done.repeated, "revision": done.revision})
+        stands: CommandDone = {"ok": True, "seq": done.seq, "repeated": done.repeated, "revision": done.revision}
+        return answer(stands)
 
     async def hits(self, request: Request) -> Response:
         """Answer which hits can be looked at."""
         same_site(request)
         session = await self._who(request)
         view = (await self.snapshot()).picture.view
-        return answer({"hits": await asyncio.to_thread(judge_hits.listed, self._hits, view, session.person.role)})
+        found: KeptHits = {"hits": await asyncio.to_thread(judge_hits.listed, self._hits, view, session.person.role)}
+        return answer(found)
 
     async def hit(self, request: Request) -> Response:
         """Answer the picture of one hit."""
@@ -218,7 +222,7 @@ class JudgeApi:
         return snapshot
 
     def _content(self, snapshot: Snapshot, session: Session) -> bytes:
-        me = {"name": session.person.name, "role": session.person.role}
+        me: Me = {"name": session.person.name, "role": session.person.role}
         return as_json(self._state.content(snapshot, me, self.authenticator.clock()))
 
     def _rate(self, session: str) -> Rate:

@@ -15,7 +15,9 @@ from pi_controller.web.request_body import RefusedError, only
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_KEY = re.compile(r"[A-Za-z0-9_-]{8,64}")
+KEY = r"[A-Za-z0-9_-]{8,64}"
+"""What a command's key is, as a regular expression."""
+_KEY = re.compile(KEY)
 _FIELDS = {str(kind.__struct_config__.tag): {"judge", *kind.__struct_fields__} - {"t"} for kind in get_args(JudgeCall)}
 MOST_TEXT = 1000
 """Characters of a reason, a protest, or any text in an action."""

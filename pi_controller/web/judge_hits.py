@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_controller.table.view import View
+    from pi_controller.web.api_types import KeptHit
 
 
 def shown(hit: Kept, view: View, role: str) -> bool:
@@ -27,7 +28,7 @@ def shown(hit: Kept, view: View, role: str) -> bool:
     return hit.hide == view.hide and settled and may(role, "raw")
 
 
-def listed(path: Path, view: View, role: str) -> list[dict[str, object]]:
+def listed(path: Path, view: View, role: str) -> list[KeptHit]:
     """Return the hits kept at `path` that may be seen, the newest last; none where none are kept."""
     if not path.is_file():
         return []

@@ -10,10 +10,14 @@ from pi_controller.web.signing.pins import new_pin
 from pi_controller.web.signing.roles import ROLES
 
 if TYPE_CHECKING:
+    from pi_controller.web.api_types import People, PeopleChanged
     from pi_controller.web.signing.authenticator import Authenticator
 
+LONGEST_NAME, LONGEST_PIN = 40, 64
+"""Characters."""
 
-async def everybody(authenticator: Authenticator) -> dict[str, Any]:
+
+async def everybody(authenticator: Authenticator) -> People:
     """Return all people with their sessions (times on the table's clock, s), and the roles there are."""
     users = await asyncio.to_thread(authenticator.users.everybody)
     sessions = await asyncio.to_thread(authenticator.sessions.of_all, authenticator.clock())
@@ -31,7 +35,7 @@ async def everybody(authenticator: Authenticator) -> dict[str, Any]:
     }
 
 
-async def change(authenticator: Authenticator, body: dict[str, Any]) -> dict[str, Any]:
+async def change(authenticator: Authenticator, body: dict[str, Any]) -> PeopleChanged:
     """Do what `body` says: `{"do": "add", "name", "role"}`, or `"new_pin"`, `"revoke"`, `"remove"` with an `"id"`.
 
     A new PIN is in the answer and nowhere else. Raises `RefusedError` or `UserError`.
@@ -39,7 +43,7 @@ async def change(authenticator: Authenticator, body: dict[str, Any]) -> dict[str
     match body.get("do"):
         case "add":
             only(body, "do", "name", "role")
-            name, role = text_of(body, "name", 40), text_of(body, "role", 20)
+            name, role = text_of(body, "name", LONGEST_NAME), text_of(body, "role", 20)
             pin = new_pin()
             person = await asyncio.to_thread(authenticator.users.add, name, role, await authenticator.hash(pin))
             return {"ok": True, "id": person.id, "name": person.name, "role": person.role, "pin": pin}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pi_controller.games.base import Json
     from pi_controller.table.command_queue import CommandQueue, Picture
     from pi_controller.table.view import View
+    from pi_controller.web.api_types import Me, Side, StateContent
     from pi_controller.web.console_play import FoulsOf
     from pi_controller.web.event_log import EventLog
     from pi_controller.web.page_content import Board
@@ -88,7 +89,7 @@ class JudgeState:
             before=snapshot.picture.game.hiders_before(snapshot.picture.state),
         )
 
-    def content(self, snapshot: Snapshot, me: dict[str, str], now: float) -> dict[str, Any]:
+    def content(self, snapshot: Snapshot, me: Me, now: float) -> StateContent:
         """Return the whole state for `me` (name and role), at `now` on the table's clock."""
         view, protest, shown = snapshot.picture.view, snapshot.picture.protest, snapshot.board
         return {
@@ -119,7 +120,7 @@ class JudgeState:
         }
 
 
-def sides_in_play(view: View) -> list[dict[str, str]]:
+def sides_in_play(view: View) -> list[Side]:
     """Return who can still be out of the game other than by play: the teams, or the players who are in it."""
     if view.phase in {"over", "halted"}:
         return []
@@ -128,6 +129,6 @@ def sides_in_play(view: View) -> list[dict[str, str]]:
     return [{"value": name, "label": player_name(view, name)} for name in names]
 
 
-def as_json(content: dict[str, Any]) -> bytes:
+def as_json(content: StateContent) -> bytes:
     """Return the state as it is sent."""
     return msgspec.json.encode(content)

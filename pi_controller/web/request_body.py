@@ -19,6 +19,8 @@ from pi_controller.errors import MatError
 if TYPE_CHECKING:
     from starlette.requests import Request
 
+    from pi_controller.web.api_types import Fault, Refusal
+
 log = logging.getLogger(__name__)
 
 MOST_BYTES = 16 * 1024
@@ -48,11 +50,12 @@ def refusal(request: Request, error: MatError, status: int | None = None) -> Res
     """Return the answer that says why not, and log it: no PIN, no cookie and nothing that was sent."""
     found = status or _STATUS.get(error.code, 400)
     log.warning("%s %s from %s refused: %d %s", request.method, request.url.path, sender(request), found, error.code)
-    content: dict[str, Any] = {"code": error.code, "what": error.what, "todo": error.todo}
+    content: Fault = {"code": error.code, "what": error.what, "todo": error.todo}
     wait_s = getattr(error, "wait_s", None)
     if wait_s is not None:
         content["wait_s"] = wait_s
-    refused = answer({"error": content}, found)
+    whole: Refusal = {"error": content}
+    refused = answer(whole, found)
     if wait_s:
         refused.headers["retry-after"] = str(wait_s)
     return refused

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from pi_controller.show.chances_bar import ShownChances
     from pi_controller.table.view import View
+    from pi_controller.web.api_types import EventContent
     from pi_controller.web.feed import Feed, Snapshot
     from pi_controller.web.page_content import Board
     from pi_controller.web.shares import Shares
@@ -40,16 +41,15 @@ def event(snapshot: Snapshot, language: str, shape: str = "") -> bytes:
     `shape` is one of `SHAPES`.
     """
     content = SHAPES[shape](snapshot.view, language, snapshot.chances)
-    data = msgspec.json.encode(
-        {
-            "view": snapshot.view,
-            "texts": content.texts,
-            "marks": content.marks,
-            "counts": content.counts,
-            "layout": content.layout,
-            "table": content.table,
-        }
-    )
+    whole: EventContent = {
+        "view": snapshot.view,
+        "texts": content.texts,
+        "marks": content.marks,
+        "counts": content.counts,
+        "layout": content.layout,
+        "table": content.table,
+    }
+    data = msgspec.json.encode(whole)
     body = b"id: %s\nevent: view\ndata: %s\n" % (snapshot.id.encode(), data)
     padding = -(len(body) + 3) % BLOCK
     return body + b":" + b" " * padding + b"\n\n"

@@ -70,6 +70,7 @@ kind = "board"
 [web]
 port = 0
 judges = true
+metrics = true
 [recording]
 hits = true
 sensors = true

@@ -1,5 +1,7 @@
 """A game written out: the record, the score sheet, and the sheet to print, which shows all that the journal holds."""
 
+import csv
+import io
 import json
 import os
 import random
@@ -32,7 +34,8 @@ from pi_controller.referee.judge import (
     JudgeUndo,
 )
 from pi_controller.referee.referees import referee_for
-from pi_controller.table.export import BROWSERS, ExportError, as_json
+from pi_controller.table.command import Command
+from pi_controller.table.export import BROWSERS, CSV_COLUMNS, ExportError, as_csv, as_json
 from pi_controller.table.journal import Journal
 from pi_controller.table.printed import page
 from pi_controller.table.record import kept_in
@@ -256,7 +259,9 @@ def test_a_foul_that_no_action_settles_is_there(path):
 def test_all_as_files(path, tmp_path, capsys):
     folder = tmp_path / "out" / "new"
     assert main(["export", str(path), "-o", str(folder)]) == 0
-    assert capsys.readouterr().out.split() == [str(folder / f"final.{end}") for end in ("record", "json", "html")]
+    assert capsys.readouterr().out.split() == [
+        str(folder / f"final.{end}") for end in ("record", "json", "csv", "html")
+    ]
     record = read((folder / "final.record").read_bytes())
     assert not record.faults
     told = json.loads((folder / "final.json").read_text("utf-8"))
@@ -285,6 +290,47 @@ def test_what_cannot_be_written_out(path, tmp_path, monkeypatch):
     with pytest.raises(ExportError, match="no Chromium here") as error:
         export([str(path), "-o", str(tmp_path / "out"), "--pdf"])
     assert "final.html" in error.value.todo
+
+
+def test_a_spreadsheet_reads_it(path, capsysbinary):
+    assert main(["export", str(path), "--csv"]) == 0
+    data = capsysbinary.readouterr().out
+    assert data.startswith(
+        b"\xef\xbb\xbf" + b",".join(name.encode() for name in CSV_COLUMNS) + b",long.A,long.B,middle,"
+    )
+    assert data.count(b"\r\n") == data.count(b"\n") == 7
+    rows = list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"))))
+    assert [(row["turn"], row["kind"], row["what"], row["calls"], row["by"], row["counts"]) for row in rows[:3]] == [
+        ("0", "action", "toss A", "", "judge", "yes"),
+        ("1", "action", "hit found", "", "judge", "no"),
+        ("1", "ruling", "taken back: the wrong <pad>", "", "judge", "yes"),
+    ]
+    assert [row["long.A"] for row in rows] == ["4", "", "4", "4", "8", "4"]
+    assert (rows[4]["calls"], rows[5]["time_s"]) == ("paguga", "3700.0")
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", " =1", "\t=1", "\r=1", "\u202e=1", '=HYPERLINK("x")'])
+def test_no_text_is_a_formula(name, tmp_path):
+    with Journal(tmp_path / "f.sqlite") as journal:
+        table = table_of(journal, "dakota", teams=(name, "Blue"))
+        t = 1_700_000_000.0
+        table.judge(JudgeAction(t + 1, {"do": "toss", "winner": "A"}))
+        table.judge(JudgeProtest(t + 2, "A", name))
+        undo = JudgeUndo(t + 3, name)
+        table.judge(undo, Command(undo, name, "judge", "undo-0001", None))
+        text = as_csv(sheet_of(journal))
+    cells = [cell for row in csv.reader(io.StringIO(text.removeprefix("\ufeff"))) for cell in row]
+    assert not [cell for cell in cells if cell.strip().startswith(tuple("=+-@"))]
+    assert any(cell.startswith("'") for cell in cells)
+
+
+def test_players_and_their_counters_have_columns(tmp_path):
+    with Journal(tmp_path / "b.sqlite") as journal:
+        table = table_of(journal, "bageswin", {"players": "=Ann,Bo"})
+        table.judge(JudgeAction(1_700_000_001.0, {"do": "double_tap"}))
+        rows = list(csv.reader(io.StringIO(as_csv(sheet_of(journal)).removeprefix("\ufeff"))))
+    assert [name for name in rows[0] if name.endswith(("Ann", "Bo"))]
+    assert not [cell for row in rows for cell in row if cell.startswith("=")]
 
 
 @pytest.mark.chromium

@@ -1,0 +1,56 @@
+"""The file by which avahi-daemon announces the pages: where the settings say so, well-formed whatever the name."""
+
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from pi_controller.setup.announcement import DAEMON, FILE, announced, announcement
+from pi_controller.setup.place import place
+from pi_controller.table.settings import Settings
+
+
+def asked(root, *, system=True, table="Table 1", **web):
+    settings = Settings.model_validate({"table": {"name": table}, "web": {"announce": True, "host": "0.0.0.0", **web}})
+    return announced(place(system=system, root=root), settings)
+
+
+def test_it_says_what_and_where(pi):
+    root = pi()
+    (file,), notes = asked(root, port=8181)
+    assert file.path == FILE
+    assert notes == ["to announce the pages: sudo apt install avahi-daemon"]
+    group = ET.fromstring(file.text)
+    assert group.tag == "service-group"
+    assert group.findtext("name") == "Moccasin Mat, Table 1"
+    assert (group.findtext("service/type"), group.findtext("service/port")) == ("_http._tcp", "8181")
+    (root / DAEMON.relative_to("/")).parent.mkdir(parents=True)
+    (root / DAEMON.relative_to("/")).touch()
+    assert asked(root)[1] == []
+
+
+@pytest.mark.parametrize("name", ["<A> & </name>", "]]>", "é" * 40, "日本語" * 13, "%h"])
+def test_any_name_is_text_and_fits(name):
+    text = ET.fromstring(announcement(name, 80)).findtext("name")
+    assert f"Moccasin Mat, {name}".startswith(text)
+    assert 20 < len(text.encode()) + 5 <= 68 or text.endswith(name)
+
+
+@pytest.mark.parametrize("web", [{"host": "127.0.0.1"}, {"port": 0}, {"enabled": False}])
+def test_what_nobody_can_reach_is_not_announced(pi, web):
+    files, notes = asked(pi(), **web)
+    assert files == []
+    assert "nothing is announced" in notes[0]
+
+
+def test_switched_off_there_is_none_and_one_left_is_named(pi):
+    root = pi()
+    assert asked(root, announce=False) == ([], [])
+    (root / FILE.relative_to("/")).parent.mkdir(parents=True)
+    (root / FILE.relative_to("/")).write_text("x")
+    assert "remove it" in asked(root, announce=False)[1][0]
+
+
+def test_a_users_own_service_cannot(pi):
+    files, notes = asked(pi(), system=False)
+    assert files == []
+    assert "sudo" in notes[0]

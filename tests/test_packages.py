@@ -1,0 +1,58 @@
+"""What a package index shows: the README's pictures and links are whole, whoever builds it; a tag alone releases."""
+
+import importlib.util
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SPEC = importlib.util.spec_from_file_location("package_metadata", ROOT / ".ci/package_metadata.py")
+hook = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(hook)
+README = (ROOT / "README.md").read_text("utf-8")
+ADDRESS = "https://code.example/people/mat"
+TARGET = re.compile(r"\]\(([^)\s]+)\)")
+
+
+def test_with_an_address_every_picture_and_link_is_whole():
+    text = hook.packaged(README, ADDRESS, "abc123")
+    targets = TARGET.findall(text)
+    assert targets == [
+        target
+        if ":" in target
+        else f"{ADDRESS}/{'raw' if target.endswith(('.png', '.svg')) else 'blob'}/abc123/{target}"
+        for target in TARGET.findall(README)
+    ]
+    assert f"![The live page in the middle of a game]({ADDRESS}/raw/abc123/.github/pictures/live-page.png)" in text
+
+
+def test_without_one_there_is_no_path_of_the_tree():
+    text = hook.packaged(README, "", "")
+    assert not [target for target in TARGET.findall(text) if ":" not in target]
+    assert "![" not in text
+    assert "CONTRIBUTING.md says how to add a game" in " ".join(text.split())
+    assert len(text.split()) > 0.9 * len(README.split()) - 60
+
+
+def test_the_address_is_the_workflows_own():
+    github = {"GITHUB_SERVER_URL": "https://code.example", "GITHUB_REPOSITORY": "people/mat", "GITHUB_SHA": "abc123"}
+    assert hook.repository(github) == (ADDRESS, "abc123")
+    assert hook.urls(ADDRESS)["Source"] == ADDRESS
+    for missing in github:
+        assert hook.repository({key: value for key, value in github.items() if key != missing}) == ("", "")
+    assert hook.urls("") == {}
+
+
+def test_nothing_in_the_project_says_it_twice():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert set(project["dynamic"]) == {"readme", "urls"}
+    assert not {"readme", "urls"} & set(project)
+
+
+@pytest.mark.parametrize("needed", ["id-token: write", "needs: checks", "twine check --strict", "workflow_call"])
+def test_a_release_is_checked_and_has_no_password(needed):
+    workflows = {path.stem: path.read_text("utf-8") for path in (ROOT / ".github/workflows").glob("*.yml")}
+    assert needed in "".join(workflows.values())
+    assert "secrets." not in workflows["release"]

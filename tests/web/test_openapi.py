@@ -1,0 +1,113 @@
+"""The OpenAPI document is so: a running table, its streams and its console answer as it says, whatever is sent."""
+
+import json
+from urllib.parse import urlsplit
+
+import httpx
+import jsonschema_rs
+import pytest
+import schemathesis
+from httpx_sse import connect_sse
+from hypothesis import HealthCheck, Phase, settings
+from judge_rig import Rig
+from schemathesis import GenerationMode
+from schemathesis.checks import CHECKS, load_all_checks
+
+from pi_controller.web.judge_api import SESSION
+from pi_controller.web.openapi import OPERATIONS, document
+from pi_controller.web.signing.sessions import Sessions
+
+PAGES = {"/", "/room", "/overlay", "/find", "/check", "/judge", "/static/{name}"}
+"""Answer what people look at and no program reads."""
+STREAMS = ["/events", "/judge/events"]
+WHOLE = document([operation.path for operation in OPERATIONS])
+API = schemathesis.openapi.from_dict(WHOLE).exclude(path=[*STREAMS, "/metrics"])
+API.config.generation.update(modes=[GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
+API.config.phases.coverage.enabled = False  # every value of every field: hundreds of requests
+load_all_checks()
+(positive_data_acceptance,) = CHECKS.get_by_names(["positive_data_acceptance"])
+BOUNDED = settings(
+    max_examples=10,
+    derandomize=True,
+    deadline=None,
+    database=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+tables = []
+"""The one that is asked."""
+
+
+@pytest.fixture(scope="module")
+def rig(tmp_path_factory):
+    rig = Rig(tmp_path_factory.mktemp("table"))
+    tables.append(rig)
+    yield rig
+    tables.remove(rig)
+    rig.close()
+
+
+def session(rig):
+    """Return the cookie of a head judge who has just signed in."""
+    found = rig.users.named("Ann")
+    return Sessions(rig.users).begin(found[0], rig.clock())
+
+
+@API.auth(refresh_interval=None)
+class SignedIn:
+    """Who is signed in, wherever the document says that somebody must be."""
+
+    def get(self, case, ctx):
+        return session(tables[0])
+
+    def set(self, case, data, ctx):
+        case.cookies = {**(case.cookies or {}), SESSION: data}
+
+
+def test_it_is_served_and_tells_of_all_that_is(rig):
+    served = httpx.get(rig.server.url + "openapi.json", trust_env=False).json()
+    routes = {route.path.replace(":int", "") for route in rig.server.app.routes}
+    assert set(served["paths"]) == routes - PAGES
+    assert served["openapi"] == "3.1.0"
+    assert {**WHOLE["paths"], **served["paths"]} == WHOLE["paths"]
+
+
+def test_without_judges_there_is_no_console_in_it(server):
+    served = httpx.get(server.url + "openapi.json", trust_env=False).json()
+    assert set(served["paths"]) == {"/view.json", "/events", "/healthz", "/openapi.json"}
+    assert not [name for name in served["components"]["schemas"] if name.startswith("Judge")]
+
+
+@API.parametrize()
+@BOUNDED
+def test_the_table_answers_as_it_says(case, rig):
+    """Also what is wrong is answered as it says, and nothing wrong is taken. A judge is signed in; others are not."""
+    url = rig.server.url.rstrip("/")
+    if case.method == "POST":
+        case.headers = {"Origin": url}
+    rig.later += 1.0  # or most commands would come too soon after one another
+    # what a game takes as an action, and when, no document says
+    unsaid = [positive_data_acceptance] if case.path == "/judge/command" else []
+    case.call_and_validate(base_url=url, excluded_checks=unsaid, timeout=20)
+
+
+@pytest.mark.parametrize("path", STREAMS)
+def test_a_stream_sends_what_it_says(path, rig):
+    kind = WHOLE["paths"][path]["get"]["responses"]["200"]["content"]["text/event-stream"]["schema"]["contentSchema"]
+    valid = jsonschema_rs.validator_for({**kind, "components": WHOLE["components"]})
+    with (
+        httpx.Client(trust_env=False, timeout=20, cookies={SESSION: session(rig)}) as client,
+        connect_sse(client, "GET", rig.server.url.rstrip("/") + path) as source,
+    ):
+        event = next(event for event in source.iter_sse() if event.event in ("view", "judge"))
+    content = json.loads(event.data)
+    valid.validate(content)
+    assert not valid.is_valid({**content, "view": {**content["view"], "seq": "one"}})
+
+
+def test_the_document_names_no_place():
+    text = json.dumps(WHOLE)
+    assert urlsplit(text).netloc == ""
+    assert "http://" not in text

@@ -1,0 +1,148 @@
+"""`moccasin-mat watch`: each view a JSON line, and what happens when the line to the table is cut."""
+
+import json
+import random
+import signal
+import subprocess
+import sys
+
+import httpx
+import msgspec
+import pytest
+
+from pi_controller.cli import main
+from pi_controller.cli.watch import MOST_S, WatchError, follow, stream_url
+from pi_controller.table.view import View
+from pi_controller.web.server import WebServer
+
+URL = httpx.URL("http://mat.local:8080/events")
+WATCH = [sys.executable, "-m", "pi_controller", "watch"]
+
+
+def sent(*parts):
+    """Return the answers of a table, one a connection: event stream, status, or an error of the line."""
+
+    def answer(request):
+        asked.append(request.headers.get("last-event-id"))
+        part = parts[len(asked) - 1] if len(asked) <= len(parts) else parts[-1]
+        if isinstance(part, Exception):
+            raise part
+        if isinstance(part, int):
+            return httpx.Response(part, headers={"content-type": "text/plain"})
+        return httpx.Response(200, headers={"content-type": "text/event-stream"}, content=part)
+
+    asked = []
+    return httpx.Client(transport=httpx.MockTransport(answer)), asked
+
+
+def event(number, text="a"):
+    return f'id: {number}\nevent: view\ndata: {{"view": {{"note": "{text}"}}}}\n:   \n\n'.encode()
+
+
+def test_each_view_is_a_line(feed, server, view):
+    with httpx.Client(trust_env=False, timeout=20) as client:
+        lines = follow(client, stream_url(server.url), pytest.fail, random.Random(1))
+        first = json.loads(next(lines))
+        assert msgspec.convert(first["view"], View) == feed.latest.view
+        assert "First hit: Long Hollow" in first["texts"]["sentence"]
+        feed.publish(view(seq=2, note="eine ⟨Zeile⟩\u2028 und\u0085 mehr\n"))
+        line = next(lines)
+        assert b"\n" not in line
+        assert json.loads(line)["view"]["note"] == "eine ⟨Zeile⟩\u2028 und\u0085 mehr\n"
+        lines.close()
+
+
+def test_cut_off_it_comes_back_and_names_what_it_has_seen(capsys):
+    client, asked = sent(event("7-ab"), httpx.ConnectError("refused"), 503, b"retry: 1000\n\n" + event("9-ab"))
+    waits = []
+    lines = follow(client, URL, waits.append, random.Random(1))
+    assert [json.loads(next(lines)) for _ in range(2)] == [{"view": {"note": "a"}}] * 2
+    assert asked == [None, "7-ab", "7-ab", "7-ab"]
+    said = capsys.readouterr().err.splitlines()
+    assert [line.partition("; ")[0] for line in said] == [
+        f"cut off from {URL}: {why}" for why in ("the table ended the stream", "refused", "status 503")
+    ]
+    assert all(0.5 * due <= wait <= 1.5 * due for due, wait in zip((2, 4, 8), waits, strict=True))
+
+
+def test_waits_grow_to_a_minute_and_are_spread():
+    waits = []
+    client, _ = sent(httpx.ConnectError("refused"))
+
+    def wait(seconds):
+        waits.append(seconds)
+        if len(waits) == 40:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        next(follow(client, URL, wait, random.Random(2)))
+    late = waits[10:]
+    assert 0.5 * MOST_S <= min(late) < 0.7 * MOST_S
+    assert 1.3 * MOST_S < max(late) <= 1.5 * MOST_S
+
+
+def test_a_table_that_comes_back_at_the_same_address(feed, server, view, capsys):
+    def started_again(_):
+        nonlocal again
+        again = WebServer(feed, port=server.port)
+        feed.publish(view(seq=5))
+        again.start()
+
+    again = None
+    with httpx.Client(trust_env=False, timeout=20) as client:
+        lines = follow(client, stream_url(server.url), started_again, random.Random(1))
+        assert json.loads(next(lines))["view"]["seq"] == 1
+        server.stop()
+        assert json.loads(next(lines))["view"]["seq"] == 5
+        lines.close()
+    again.stop()
+    assert capsys.readouterr().err.startswith("cut off from http://127.0.0.1:")
+
+
+@pytest.mark.parametrize("status", [400, 404, 401])
+def test_what_is_no_table_is_not_tried_again(status):
+    with pytest.raises(WatchError, match=f"no event stream at {URL}: status {status}"):
+        next(follow(sent(status)[0], URL, pytest.fail, random.Random(1)))
+
+
+def test_a_page_that_is_no_stream_and_a_stream_that_is_no_tables():
+    page = httpx.MockTransport(lambda _: httpx.Response(200, html="<p>hello"))
+    with pytest.raises(WatchError, match="no event stream"):
+        next(follow(httpx.Client(transport=page), URL, pytest.fail, random.Random(1)))
+    with pytest.raises(WatchError, match="is not a table's"):
+        next(follow(sent(b"event: view\ndata: hello\n\n")[0], URL, pytest.fail, random.Random(1)))
+
+
+@pytest.mark.parametrize("url", ["", "ftp://mat.local", "http://", "mat.local?page=x", "http://[::1", "http://a b\0"])
+def test_no_address(url, capsys):
+    assert main(["watch", "--url", url]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 2
+
+
+def test_once(server):
+    done = subprocess.run([*WATCH, "--url", server.url, "--once"], capture_output=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr, done.stdout.count(b"\n")) == (0, b"", 1)
+    assert json.loads(done.stdout)["view"]["seq"] == 1
+
+
+def test_once_where_nobody_is(server, capsys):
+    server.stop()
+    assert main(["watch", "--url", server.url, "--once"]) == 2
+    assert "no table answers at" in capsys.readouterr().err
+
+
+def test_ctrl_c_ends_it_without_a_word(server):
+    with subprocess.Popen([*WATCH, "--url", server.url], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as watching:
+        assert json.loads(watching.stdout.readline())["view"]["seq"] == 1
+        watching.send_signal(signal.SIGINT)
+        assert watching.wait(120) == 130
+        assert watching.stderr.read() == b""
+
+
+def test_a_reader_that_goes_away_is_no_error(server, feed, view):
+    with subprocess.Popen([*WATCH, "--url", server.url], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as watching:
+        watching.stdout.readline()
+        watching.stdout.close()
+        feed.publish(view(seq=2))
+        assert watching.wait(120) == 0
+        assert watching.stderr.read() == b""
