@@ -6,7 +6,6 @@ view (`table.view.View`) is sent as it is on the live page.
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 import msgspec
@@ -14,6 +13,7 @@ from msgspec import Meta
 
 from pi_controller.errors import MatError
 from pi_controller.table.chain import EPOCH_BYTES, Row
+from pi_controller.table.settings_fields import is_topic_name
 from pi_controller.table.view import View
 
 ROOT = "mat/v1"
@@ -27,7 +27,6 @@ _Epoch = Annotated[str, Meta(pattern=f"^[0-9a-f]{{{2 * EPOCH_BYTES}}}$")]
 _Count = Annotated[int, Meta(ge=0, lt=2**53)]
 _Word = Annotated[str, Meta(max_length=80)]
 _ROOT = ROOT.split("/")
-_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,30}")
 
 Refusal = Literal["", "replaced", "tampered"]
 Presence = Literal["ready", "stopped", "lost"]
@@ -116,11 +115,6 @@ class Address(NamedTuple):
     kind: str
 
 
-def is_name(text: str) -> bool:
-    """Return whether `text` can name a venue or a table in a topic: 1 to 31 of a-z, 0-9, - and _."""
-    return _NAME.fullmatch(text) is not None
-
-
 def topic(venue: str, table: str, kind: str) -> str:
     """Return the topic of a table's messages of this kind; with `table` "" of the hub's, "+" of all tables'.
 
@@ -133,9 +127,11 @@ def topic(venue: str, table: str, kind: str) -> str:
 def address(text: str) -> Address:
     """Return what the topic `text` says. Raises `MessageError`."""
     match text.split("/"):
-        case [*root, venue, "t", table, kind] if root == _ROOT and is_name(venue) and is_name(table) and kind in _KINDS:
+        case [*root, venue, "t", table, kind] if (
+            root == _ROOT and is_topic_name(venue) and is_topic_name(table) and kind in _KINDS
+        ):
             return Address(venue, table, kind)
-        case [*root, venue, "hub", "state"] if root == _ROOT and is_name(venue):
+        case [*root, venue, "hub", "state"] if root == _ROOT and is_topic_name(venue):
             return Address(venue, "", "state")
         case _:
             raise MessageError("a message came under an unknown topic", "look at who else uses this broker")

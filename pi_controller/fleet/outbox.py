@@ -87,8 +87,8 @@ class Outbox:
         if not self.epoch or self.refused:
             return None
         last = self._last()
-        if last is None:  # the journal is none of the table's any more
-            self.ask(t)
+        if last is None or (self.acked >= last and self.epoch != self._games[-1].epoch):
+            self.ask(t)  # that game is whole at the hub, or none of the table's any more: which comes next?
             return self.due(t)
         if self._next > self.acked + 1 and t - self._moved >= BACK_S:
             self._stalls += 1
@@ -121,9 +121,6 @@ class Outbox:
         elif ack.seq > self.acked:
             self.acked, self._moved, self._stalls = ack.seq, t, 0
             self._next = max(self._next, ack.seq + 1)
-        last = self._last()
-        if not self.refused and last is not None and self.acked >= last and self.epoch != self._games[-1].epoch:
-            self.ask(t)  # that game is whole at the hub: which comes next?
 
     def wait(self, t: float) -> float | None:
         """Return in how many seconds something is due without news; None for never."""

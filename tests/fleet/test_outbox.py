@@ -86,6 +86,13 @@ def test_a_finished_game_is_sent_to_its_end_and_then_the_next():
     assert box.due(0.1) == Range(B, 1, 2)
 
 
+def test_a_game_that_begins_when_all_before_it_is_acknowledged_is_asked_for():
+    box = asked(games=((A, 3),), seq=3)
+    assert box.due(0.0) is None
+    box.have([Game(A, 3), Game(B, 1)], 1)
+    assert isinstance(box.due(0.1), Hello)
+
+
 def test_who_is_refused_sends_nothing_and_asks_now_and_then():
     box = asked(refused="replaced")
     assert box.due(0.1) is None

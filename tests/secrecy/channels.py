@@ -60,6 +60,7 @@ SECTIONS = frozenset(
         "recording",
         "backup",
         "referee",
+        "hub",
     ]
 )
 """The sections of the settings that were looked through for ways out."""
