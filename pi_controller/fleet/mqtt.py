@@ -1,4 +1,7 @@
-"""MQTT for both sides: a connection that comes back, by the newest protocol that the broker knows."""
+"""MQTT for both sides: a connection that comes back, MQTT 5 where there are accounts.
+
+Without an account it is MQTT 3.1.1: the hub's own broker knows no other.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +25,9 @@ log = logging.getLogger(__name__)
 QOS = 1
 KEEPALIVE_S = 10
 """A broker that hears nothing for half as long again publishes the last will."""
-AGAIN_S, MOST_S = 0.25, 5.0
+AGAIN_S, MOST_S = 0.25, 2.0
 """After so long a lost connection is tried again, then after twice as long, and so on."""
 TIMEOUT_S = 10.0
-_NO_SUCH_PROTOCOL = {1, 132}
 
 
 class Broker(NamedTuple):
@@ -80,11 +82,11 @@ async def stay_connected(
 
     What keeps it from connecting is logged, once.
     """
-    protocol, wait, known = aiomqtt.ProtocolVersion.V5, AGAIN_S, ""
+    wait, known = AGAIN_S, ""
     while not closing.is_set():
         trouble: Exception | None = None
         try:
-            async with _client(broker, will, protocol) as client:
+            async with connection(broker, will) as client:
                 if known:
                     log.info("the broker at %s is there again", broker.host)
                 wait, known = AGAIN_S, ""
@@ -92,9 +94,6 @@ async def stay_connected(
                 return
         except* (aiomqtt.MqttError, OSError) as group:
             trouble = _first(group)
-        if _code(trouble) in _NO_SUCH_PROTOCOL and protocol is aiomqtt.ProtocolVersion.V5:
-            protocol = aiomqtt.ProtocolVersion.V311
-            continue
         if str(trouble) != known:
             known = str(trouble)
             log.warning("no connection to the broker at %s port %d: %s", broker.host, broker.port, known)
@@ -105,15 +104,16 @@ async def stay_connected(
             wait = min(2 * wait, MOST_S)
 
 
-def _client(broker: Broker, will: Will, protocol: aiomqtt.ProtocolVersion) -> aiomqtt.Client:
-    newest = protocol is aiomqtt.ProtocolVersion.V5
+def connection(broker: Broker, will: Will) -> aiomqtt.Client:
+    """Return a connection to `broker`, which is made when it is entered."""
+    newest = broker.password is not None
     return aiomqtt.Client(
         broker.host,
         broker.port,
         identifier=broker.user,
-        username=broker.user if broker.password is not None else None,
+        username=broker.user if newest else None,
         password=broker.password,
-        protocol=protocol,
+        protocol=aiomqtt.ProtocolVersion.V5 if newest else aiomqtt.ProtocolVersion.V311,
         clean_session=None if newest else True,
         will=aiomqtt.Will(will.topic, encode(will.message), QOS, retain=True),
         keepalive=KEEPALIVE_S,
@@ -127,9 +127,3 @@ def _client(broker: Broker, will: Will, protocol: aiomqtt.ProtocolVersion) -> ai
 def _first(group: BaseExceptionGroup[Exception]) -> Exception:
     error = group.exceptions[0]
     return _first(error) if isinstance(error, BaseExceptionGroup) else error
-
-
-def _code(error: Exception | None) -> int | None:
-    """Return the number by which the broker refused, None where it said none."""
-    rc = error.rc if isinstance(error, aiomqtt.MqttCodeError) else None
-    return rc if isinstance(rc, int | None) else rc.value

@@ -10,7 +10,7 @@ from brokers import VENUE, Mosquitto, RunningHub, free_port, needs_mosquitto
 from pi_controller.console import run_line
 from pi_controller.fleet.inbox import Inbox
 from pi_controller.fleet.messages import State, encode, topic
-from pi_controller.fleet.mqtt import Broker, Will, _client
+from pi_controller.fleet.mqtt import Broker, Will, connection
 from pi_controller.fleet.table_link import TableLink
 from pi_controller.games.registry import game
 from pi_controller.mat.events import Button, HandIn, HandOut, Link
@@ -166,7 +166,7 @@ def test_another_card_in_the_table_is_told_and_not_merged(tmp_path, hub, table, 
 
 def client(broker, name):
     account = broker.account(name)
-    return _client(account, Will(topic(VENUE, name, "state"), State("lost", "x")), aiomqtt.ProtocolVersion.V5)
+    return connection(account, Will(topic(VENUE, name, "state"), State("lost", "x")))
 
 
 async def received(one, last):
@@ -218,7 +218,7 @@ def test_nobody_comes_in_without_the_accounts_password(broker, password):
     async def look():
         account = broker.account("t01")._replace(password=password)
         will = Will(topic(VENUE, "t01", "state"), State("lost", "x"))
-        async with _client(account, will, aiomqtt.ProtocolVersion.V5):
+        async with connection(account, will):
             pass
 
     with pytest.raises(aiomqtt.MqttError):
