@@ -190,17 +190,17 @@ class TableLink(Observer):
                 else:
                     for events in parts(out, self._journals):
                         await publish(client, self._topic("ev"), events)
+            if latest.view is not self._sent:
+                now = self._clock()
+                if now >= self._view_at:
+                    self._sent, self._view_at = latest.view, now + VIEW_S
+                    await publish(client, self._topic("view"), latest.view, retain=True)
+                else:
+                    waits.append(self._view_at - now)
         except (*READING, MessageError) as error:
             self._note(str(error).split("\n", maxsplit=1)[0])
             waits.append(AGAIN_S)
         waits.append(self._outbox.wait(self._clock()))
-        if latest.view is not self._sent:
-            now = self._clock()
-            if now >= self._view_at:
-                self._sent, self._view_at = latest.view, now + VIEW_S
-                await publish(client, self._topic("view"), latest.view, retain=True)
-            else:
-                waits.append(self._view_at - now)
         return min((wait for wait in waits if wait is not None), default=None)
 
     def _note(self, what: str) -> None:

@@ -27,7 +27,7 @@ _STATIC = {
     "tables.js": ("pi_controller.fleet", "text/javascript"),
 }
 _PAGE, _LIST = (Path(__file__).with_name(name) for name in ("tables.html", "tables_list.html"))
-_PRESENCE = {"ready": mark("there"), "stopped": mark("switched off"), "lost": mark("no connection")}
+_PRESENCE = {"ready": mark("connected"), "stopped": mark("switched off"), "lost": mark("no connection")}
 _ALARMS = {
     "replaced": mark("Another journal than before: nothing of it is taken until somebody accepts it."),
     "tampered": mark("This journal is not what it was: nothing of it is taken."),

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -55,6 +56,7 @@ def play(folder, broker, every_s):
         if line == "found" and view.phase == "hide" and dice.random() < 0.2:
             run_line(table, "missed", time.time())
         run_line(table, line, time.time())
+        link.on_step(time.time(), table, False)
         time.sleep(every_s)
     print("done", flush=True)
     signal.pause()
@@ -196,8 +198,9 @@ def counted(records):
 
 
 def received_tables(folder):
-    with sqlite3.connect(folder / "hub.sqlite") as db:
+    with sqlite3.connect(folder / "hub.sqlite") as db, suppress(sqlite3.OperationalError):  # it is being made
         return {key for (key,) in db.execute("SELECT DISTINCT tid FROM games JOIN records ON game = id")}
+    return set()
 
 
 def records_of(folder):
