@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from pi_controller.cli import ENDS
 from pi_controller.errors import UsageError
 from pi_controller.setup.place import SYSTEM_SETTINGS
 
@@ -27,7 +28,7 @@ class Parser(argparse.ArgumentParser):
     """
 
     def __init__(self, verb: str, description: str, statuses: str = "0 done", epilog: str = "") -> None:
-        ends = f"Exit status: {statuses}; 2 called wrongly or not possible; 130 stopped by hand."
+        ends = f"Exit status: {statuses}; {ENDS}"
         super().__init__(
             prog=f"moccasin-mat {verb}",
             description=description,

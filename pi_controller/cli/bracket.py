@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from pi_controller.cli.arguments import Parser, add_actions, open_actions
+from pi_controller.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +38,10 @@ def parser() -> Parser:
         default="first",
         help="round robin: the ties that are played off (default: those for the first place)",
     )
+    parser.add_argument(
+        "--page", metavar="FILE", help="write the bracket and the standings at the end, as one HTML page"
+    )
+    parser.add_argument("--title", default="Tournament", help="what stands on top of the page")
     add_actions(parser)
     return parser
 
@@ -59,4 +65,14 @@ def main(argv: Sequence[str]) -> int:
         return competition.answer(state)
 
     with open_actions(cast("str", args.file)) as lines:
-        return answer(competition.answer(state), play, lines, sys.stdout)
+        status = answer(competition.answer(state), play, lines, sys.stdout)
+    if args.page is not None:
+        from pi_controller.web.bracket_page import page
+
+        try:
+            Path(args.page).write_text(page(competition, state, args.title), "utf-8")
+        except OSError as error:
+            raise UsageError(
+                f"cannot write {args.page}: {error.strerror or error}", "name a file that can be written"
+            ) from error
+    return status

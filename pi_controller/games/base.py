@@ -122,6 +122,9 @@ class Game(ABC, Generic[S]):
             now["do"] = cls.renamed[do]
         return now if len(now) == len(older) else dict(older)
 
+    short_form: ClassVar[str] = ""
+    """How a judge types the shortest form of an action (`shorthand`), where examples do not show it."""
+
     @classmethod
     def shorthand(cls, words: Sequence[str]) -> dict[str, Json] | None:  # noqa: ARG003
         """Return the action that a judge's `words` say shorter than its form, or None where they say none."""
@@ -160,6 +163,10 @@ class Game(ABC, Generic[S]):
     @abstractmethod
     def over(self, state: S) -> bool:
         """Return whether the game is finished."""
+
+    def score(self, state: S) -> Mapping[str, int]:  # noqa: ARG002
+        """Return what the game is won by, points, sticks, counters or notches, by side or player; empty for neither."""
+        return {}
 
     def restore(self, sheet: Mapping[str, Json]) -> S:  # noqa: ARG002
         """Return the state that has `sheet`'s keys: how a judge says that the table stands.

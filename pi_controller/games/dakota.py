@@ -97,10 +97,10 @@ class Dakota(Game[State]):
         ),
     )
     forms: ClassVar[Forms] = {
-        "toss": (Place("winner", words=TEAM),),
-        "hit": (Place("found", words=FOUND), Place("pad")),
-        "foul": (Place("by"), Place("kind"), Place("hide")),
-        "forfeit": (Place("by", words=TEAM),),
+        "toss": (Place("winner", words=TEAM, asks="who won it"),),
+        "hit": (Place("found", words=FOUND, asks="found or missed"), Place("pad")),
+        "foul": (Place("by", asks="whose: hider or hitter"), Place("kind", asks="its kind"), Place("hide")),
+        "forfeit": (Place("by", words=TEAM, asks="by whom"),),
     }
     hidden: ClassVar[Hidden | None] = Hidden()
     hand_passes: ClassVar[bool] = True
@@ -132,6 +132,10 @@ class Dakota(Game[State]):
     def over(self, state: State) -> bool:
         """Return whether a team has won."""
         return state.winner is not None
+
+    def score(self, state: State) -> Mapping[str, int]:
+        """Return the short sticks of each team."""
+        return {team: state.points(team) for team in TEAMS}
 
     def hiders(self, state: State) -> Team | None:
         """Return the hiding team; None before the toss."""

@@ -156,7 +156,7 @@ class Competition(ABC):
                     "round": pairing.round,
                     "bracket": pairing.side,
                     "begun": pairing.id in state.begun,
-                    **({"games": self._games_won(state, pairing)} if self.best_of > 1 else {}),
+                    **({"games": self.games_won(state, pairing)} if self.best_of > 1 else {}),
                 }
                 for pairing in self.ready(state)
             ],
@@ -166,7 +166,8 @@ class Competition(ABC):
             "teams": list(state.teams),
         }
 
-    def _games_won(self, state: State, pairing: Pairing) -> dict[str, int]:
+    def games_won(self, state: State, pairing: Pairing) -> dict[str, int]:
+        """Return how many games of a match each of its teams has won."""
         games = state.games.get(pairing.id, ())
         return {team: sum(game.winner == team for game in games) for team in pairing.teams if team is not None}
 
@@ -260,7 +261,7 @@ class Competition(ABC):
                 first, second = cast("tuple[str, str]", pairing.teams)
                 if first in state.gone or second in state.gone:
                     game = Played(first if second in state.gone else second, walkover=True)
-                    need = self.best_of // 2 + 1 - self._games_won(state, pairing)[game.winner]
+                    need = self.best_of // 2 + 1 - self.games_won(state, pairing)[game.winner]
                     state = _with_games(state, pairing.id, (*state.games.get(pairing.id, ()), *(game,) * need))
                     settled = False
         return state

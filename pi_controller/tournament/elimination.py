@@ -60,8 +60,12 @@ class Elimination(Competition):
             known[LoserOf(match.id)] = b if winner == a else a
         return Pairing(match.id, (a, b), match.round, match.side, winner)
 
+    def bracket(self, state: State) -> bracket.Bracket:
+        """Return the bracket of the teams that are entered. Raises `ValueError` where none are."""
+        return self._bracket(len(state.teams))
+
     def hanging(self, state: State, match: str) -> frozenset[str]:  # noqa: D102 - as the base class says
-        return _hanging(self._bracket(len(state.teams)), match)
+        return _hanging(self.bracket(state), match)
 
     def eliminated(self, state: State) -> tuple[str, ...]:  # noqa: D102 - as the base class says
         out = self._record(state).out
@@ -81,7 +85,7 @@ class Elimination(Competition):
             return ()
         record = self._record(state)
         side = "losers" if self.kind == "double" else "winners"
-        knocking_out = [match.round for match in self._bracket(len(state.teams)).matches if match.side == side]
+        knocking_out = [match.round for match in self.bracket(state).matches if match.side == side]
         champion = self.champion(state)
 
         def place(team: str) -> int | None:
