@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from pi_controller.calibration.profile import Profile
     from pi_controller.drivers.ports import Buttons, Strip
+    from pi_controller.fleet.table_link import TableLink
     from pi_controller.games.base import Game
     from pi_controller.link.source import Source
     from pi_controller.mat.sensors import MatSensors
@@ -87,7 +88,7 @@ def assemble(settings: Settings, folder: Path, clock: Callable[[], float], stack
     publish = heard(settings.voice, table.view, publish, stack)
     daemon = Daemon(table, mats, pressed, lights(settings, mats[0].source), publish)
     stack.callback(daemon.close)
-    daemon.observers += [*observers(settings, table, opened_at, stack), *backup(settings, stack)]
+    daemon.observers += [*observers(settings, table, opened_at, stack), *backup(settings, stack), *hub(settings, stack)]
     return Assembly(daemon, bar, command_queue, server, welcome)
 
 
@@ -142,6 +143,17 @@ def backup(settings: Settings, stack: ExitStack) -> list[Backup]:
     keeper = Backup(settings.table.journal, Path(settings.backup.folder), settings.backup.every_s)
     stack.callback(keeper.close)
     return [keeper]
+
+
+def hub(settings: Settings, stack: ExitStack) -> list[TableLink]:
+    """Return what sends the game to the tournament's hub, where the settings name one; `stack` closes it."""
+    if not settings.hub.address:
+        return []
+    from pi_controller.fleet.table_link import table_link  # noqa: PLC0415 - a table by itself speaks to no broker
+
+    link = table_link(settings)
+    stack.callback(link.close)
+    return [link]
 
 
 def board(settings: Settings, clock: Callable[[], float] = time.monotonic) -> Source:

@@ -31,6 +31,7 @@ VERBS: dict[str, str] = {
     "calibrate": "measure the mat step by step and keep what was found as a profile",
     "score": "keep score: actions in, states and words called out, one JSON a line",
     "bracket": "run a tournament: results in, who plays and who is out a line out, all JSON",
+    "hub": "keep every table's journal once more and show all tables of a tournament",
     "chances": "tell the exact chances of winning, for learning the game",
     "referee": "judge mat events: one JSON a line in, what follows from them out",
     "replay": "show a game hide by hide, or feel its sensors again",

@@ -33,7 +33,7 @@ from pi_controller.table.settings_hardware import (
     StrikesSection,
     StripsSection,
 )
-from pi_controller.table.settings_table import BackupSection, RecordingSection, TableSection, WebSection
+from pi_controller.table.settings_table import BackupSection, HubSection, RecordingSection, TableSection, WebSection
 from pi_controller.table.settings_voice import VoiceSection
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ class Settings(Section):
     recording: RecordingSection = Field(default_factory=RecordingSection)
     backup: BackupSection = Field(default_factory=BackupSection)
     referee: RefereeSection = Field(default_factory=RefereeSection)
+    hub: HubSection = Field(default_factory=HubSection)
 
     @property
     def before_b(self) -> Settings:
@@ -73,13 +74,14 @@ class Settings(Section):
         def there(path: str) -> str:
             return str(folder / Path(path).expanduser()) if path else path
 
-        web, language = self.web, self.web.language
+        web, language, hub = self.web, self.web.language, self.hub
         return self.model_copy(
             update={
                 "table": self.table.model_copy(update={"journal": folder / self.table.journal}),
                 "recording": self.recording.model_copy(update={"folder": folder / self.recording.folder}),
                 "backup": self.backup.model_copy(update={"folder": there(self.backup.folder)}),
                 "voice": self.voice.model_copy(update={"folder": there(self.voice.folder)}),
+                "hub": hub.model_copy(update={"password_file": there(hub.password_file), "ca": there(hub.ca)}),
                 "web": web.model_copy(update={"language": there(language) if is_file(language) else language}),
             }
         )

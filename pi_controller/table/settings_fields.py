@@ -70,6 +70,17 @@ def _profile(text: str) -> str:
     raise ValueError(f"must be up to 40 letters, digits, - and _, not {shown(text)}")
 
 
+def is_topic_name(text: str) -> bool:
+    """Return whether `text` can name a venue or a table in an MQTT topic: 1 to 31 of a-z, 0-9, - and _."""
+    return re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,30}", text) is not None
+
+
+def _topic_name(text: str) -> str:
+    if not text or is_topic_name(text):
+        return text
+    raise ValueError(f"must be up to 31 small letters, digits, - and _, not {shown(text)}")
+
+
 def _host(text: str) -> str:
     if re.fullmatch(r"[A-Za-z0-9.:_-]{1,253}", text):
         return text
@@ -162,7 +173,11 @@ Number = Annotated[
 Port = Annotated[str, AfterValidator(_port)]
 PortOrPins = Annotated[str, AfterValidator(_port_or_pins)]
 Profile = Annotated[str, AfterValidator(_profile)]
+TopicName = Annotated[
+    str, AfterValidator(_topic_name), Field(json_schema_extra={"takes": 'a short name: "t01", or empty'})
+]
 Host = Annotated[str, AfterValidator(_host)]
+HostOrNone = Annotated[str, AfterValidator(lambda text: text and _host(text))]
 Hosts = Annotated[tuple[str, ...], BeforeValidator(_hosts)]
 Language = Annotated[str, AfterValidator(_language)]
 FilePath = Annotated[Path, BeforeValidator(_path)]

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from pi_controller.table.settings_fields import (
     Address,
     FilePath,
     Folder,
     Host,
+    HostOrNone,
     Hosts,
     Language,
     Name,
     Number,
     Section,
+    TopicName,
     Words,
 )
+from pi_controller.table.settings_file import Fault, faults
 
 
 class TableSection(Section):
@@ -102,3 +105,39 @@ class BackupSection(Section):
         json_schema_extra={"takes": "the path of a folder, in quotes"},
     )
     every_s: float = Field(default=60.0, ge=1.0, le=3600.0, description="when there is news, but no more often")
+
+
+class HubSection(Section):
+    """The tournament's hub, which keeps every table's journal once more. Nothing is sent unless a file names one."""
+
+    address: HostOrNone = Field(
+        default="",
+        description="where the hub's broker is; empty: nothing is sent to anybody",
+        json_schema_extra={"takes": "an address or a host name, or empty"},
+    )
+    port: int = Field(default=8883, ge=1, le=65535, description="the broker's port; without TLS it is 1883")
+    venue: TopicName = Field(default="hall", description="the tournament, as 'moccasin-mat hub setup' was told")
+    table: TopicName = Field(default="", description="this table's account at the broker")
+    password_file: Folder = Field(
+        default="",
+        description="the file with the account's password; empty: the broker wants none",
+        json_schema_extra={"takes": "the path of a file, in quotes"},
+    )
+    ca: Folder = Field(
+        default="",
+        description="the venue's certificate; empty: no TLS, which only this machine's own broker may be without",
+        json_schema_extra={"takes": "the path of a file, in quotes"},
+    )
+
+    @model_validator(mode="after")
+    def _complete(self) -> HubSection:
+        found = list[Fault]()
+        if self.address and not self.table:
+            found.append(Fault(("table",), "is missing: the name under which this table speaks to the hub"))
+        if self.address and not self.ca and self.address not in {"localhost", "127.0.0.1", "::1"}:
+            found.append(Fault(("ca",), "is missing: to another machine all goes over TLS"))
+        if not self.venue:
+            found.append(Fault(("venue",), "is missing"))
+        if found:
+            raise faults(found)
+        return self

@@ -28,6 +28,7 @@ CHANNELS = {
     "hit": "a row of the hits kept beside the journal",
     "recording": "the bytes of a sensor recording, when they have changed",
     "voice": "what is played or said",
+    "mqtt": "a message to the tournament's hub: its topic and its bytes",
     "crash": "the traceback that is left of a program that failed",
 }
 """What leaves a table."""
@@ -60,10 +61,11 @@ SECTIONS = frozenset(
         "recording",
         "backup",
         "referee",
+        "hub",
     ]
 )
 """The sections of the settings that were looked through for ways out."""
-OBSERVERS = frozenset({"Around", "Recorder", "Backup"})
+OBSERVERS = frozenset({"Around", "Recorder", "Backup", "TableLink"})
 """Who looks on at the daemon, sensors and all."""
 
 _HEX = re.compile(rb"\b[0-9a-f]{64}\b|\b[0-9a-f]{16}(?=\xe2\x80\xa6)")
@@ -125,7 +127,7 @@ def kinds(path: Path) -> str:
     for end, kind in (
         (".hits", "hits"), (".hits-wal", "hits"), (".hits-shm", "hits"), (".sensors", "recording"),
         ("j.sqlite", "journal"), ("j.sqlite-wal", "journal"), ("j.sqlite-shm", "journal"), ("j.sqlite.lock", "journal"),
-        (".sqlite", "copy"),
+        (".sqlite.hub", "hub"), (".sqlite", "copy"),
     ):  # fmt: skip
         if path.name.endswith(end):
             return kind

@@ -40,6 +40,9 @@ from pi_controller.drivers.buttons import MockButtons
 from pi_controller.drivers.notify import Notifier
 from pi_controller.drivers.serial_port import SerialPort
 from pi_controller.drivers.sound import Clip
+from pi_controller.fleet import table_link
+from pi_controller.fleet.inbox import Inbox
+from pi_controller.fleet.messages import Events, Hello, address, decode, encode
 from pi_controller.sim.cable import Cable
 from pi_controller.table import journal_file
 from pi_controller.table.backup import Backup
@@ -78,6 +81,9 @@ folder = "{folder}/table"
 [backup]
 folder = "{folder}/stick"
 every_s = 1.0
+[hub]
+address = "127.0.0.1"
+table = "t01"
 [voice]
 english = true
 {more}
@@ -94,6 +100,9 @@ class Outside:
     def __init__(self, folder: Path, game: str = "dakota", options: str = "", more: str = "", *, seed: int = 5):
         self.folder = folder
         self.settings = folder / "settings.toml"
+        self.hub = folder.with_name(f"{folder.name}.hub.sqlite")  # no file of the table's
+        for ending in ("", "-wal", "-shm"):
+            Path(f"{self.hub}{ending}").unlink(missing_ok=True)
         for name in ("table", "stick"):
             shutil.rmtree(folder / name, ignore_errors=True)
             (folder / name).mkdir(parents=True)
@@ -225,6 +234,31 @@ class Outside:
                 super().on_step(t, table, armed)
                 assert self.done.wait(30)
 
+        class Hall(table_link.TableLink):
+            """The link to the hub without its thread: it sends in each step, and the hub answers at once."""
+
+            def __init__(self, broker, venue, name, journal):
+                super().__init__(broker, venue, name, journal, clock)
+                self._inbox = stack.enter_context(Inbox(outside.hub))
+                self._outbox.ask(clock())
+
+            def _work(self):
+                return
+
+            def _wake(self):
+                return
+
+            def on_step(self, t, table, armed):
+                super().on_step(t, table, armed)
+                with contextlib.suppress(StopIteration):
+                    self._send_due(self).send(None)
+
+            async def publish(self, topic, payload, qos, retain):
+                outside.say("mqtt", topic, payload, retain)
+                kind = {"hello": Hello, "ev": Events}.get(address(topic).kind)
+                for _, ack in self._inbox.take(0.0, [("t01", decode(payload, kind))]) if kind else ():
+                    self._take("ack", encode(ack))
+
         class Spoken(Voice):
             def start(self):
                 outside._voice = self
@@ -256,6 +290,7 @@ class Outside:
         stack.enter_context(put(secrets, "token_bytes", self._token))
         stack.enter_context(put(web_server, "WebServer", Server))
         stack.enter_context(put(assembly, "Backup", Copies))
+        stack.enter_context(put(table_link, "TableLink", Hall))
         stack.enter_context(put(at_table, "Voice", Spoken))
         stack.enter_context(put(at_table, "AplaySound", Loudspeaker))
         stack.enter_context(put(at_table, "speak", speak))

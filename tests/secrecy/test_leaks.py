@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from people import strikes
 
 from pi_controller import daemon, run
+from pi_controller.fleet import table_link
 from pi_controller.link.board_strip import BoardStrip
 from pi_controller.recording.recorder import Recorder
 from pi_controller.referee import sealed
@@ -132,6 +133,10 @@ def crash(peek):
     peek.before(Table, "tick", fails)
 
 
+def mqtt(peek):
+    peek.after(table_link, "topic", lambda text, pad: f"{text}/{pad}" if text.endswith("view") else text)
+
+
 LEAKS = {
     "light": (light, {"wire"}),
     "wire": (wire, set()),
@@ -142,18 +147,19 @@ LEAKS = {
     "log": (log, set()),
     "service": (service, {"page", "stream"}),
     "file": (file, set()),
-    "row": (row, {"page", "stream", "file", "copy", "recording"}),
+    "row": (row, {"page", "stream", "file", "copy", "recording", "mqtt"}),
     "copy": (copy, {"page", "stream", "terminal", "log", "file", "row"}),
     "hit": (hit, {"page"}),
     "recording": (recording, {"file"}),
     "voice": (spoken, set()),
+    "mqtt": (mqtt, set()),
     "crash": (crash, set(CHANNELS) - {"crash", "answer", "hit"}),
 }
 """For each channel a leak, and the other channels that it spreads to."""
 PLANTED = [
     ("wire", "page", "stream", "answer", "terminal", "file", "voice"),
     ("light", "log", "service", "row", "hit"),
-    ("copy", "recording"),
+    ("copy", "recording", "mqtt"),
     ("crash",),
 ]
 """What is planted at once: no leak spreads to the channel of another, so that each is seen by itself."""

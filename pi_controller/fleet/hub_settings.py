@@ -1,0 +1,70 @@
+"""The hub's settings: `hub.toml` in its folder, strictly read. Without it the hub is for a try on one machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from pi_controller.fleet.mqtt import Broker, password_in, readable_ca
+from pi_controller.table.settings_fields import Folder, Host, HostOrNone, Section, TopicName
+from pi_controller.table.settings_file import read_model
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FILE = "hub.toml"
+ACCOUNT = "hub"
+
+
+class VenueSection(Section):
+    """The tournament."""
+
+    name: TopicName = Field(default="hall", description="in every topic; the tables' settings name the same")
+
+
+class BrokerSection(Section):
+    """The broker that tables and hub meet at."""
+
+    address: HostOrNone = Field(
+        default="",
+        description="empty: the hub brings one for this machine alone, without accounts",
+        json_schema_extra={"takes": "an address or a host name, or empty"},
+    )
+    port: int = Field(default=1883, ge=1, le=65535, description="its port")
+    password_file: Folder = Field(default="", description="the file with the password of the hub's account")
+    ca: Folder = Field(default="", description="the venue's certificate")
+
+
+class PageSection(Section):
+    """The page of all tables."""
+
+    host: Host = Field(default="127.0.0.1", description='"0.0.0.0" serves everyone on the network')
+    port: int = Field(default=8090, ge=0, le=65535, description="0 takes any free one")
+
+
+class HubSettings(Section):
+    """All settings of a hub."""
+
+    venue: VenueSection = Field(default_factory=VenueSection)
+    broker: BrokerSection = Field(default_factory=BrokerSection)
+    page: PageSection = Field(default_factory=PageSection)
+
+    @property
+    def embedded(self) -> bool:
+        """Whether the hub brings its own broker."""
+        return not self.broker.address
+
+
+def load_hub(folder: Path) -> HubSettings:
+    """Return the settings of the hub in `folder`. Raises `SettingsError`."""
+    path = folder / FILE
+    return read_model(path, HubSettings) if path.is_file() else HubSettings()
+
+
+def broker_of(settings: HubSettings, folder: Path) -> Broker:
+    """Return the broker, and how the hub signs in there. Raises `SettingsError` where its files cannot be read."""
+    wanted = settings.broker
+    password = password_in(folder / wanted.password_file) if wanted.password_file else None
+    ca = readable_ca(str(folder / wanted.ca)) if wanted.ca else None
+    return Broker(wanted.address or "127.0.0.1", wanted.port, ACCOUNT, password, ca)

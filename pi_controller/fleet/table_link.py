@@ -1,0 +1,231 @@
+"""The table's side of the network: an observer whose own thread sends the journal and the public view to the hub.
+
+The game never waits for it: the main loop leaves it the newest view and goes on. While a hide is in progress its
+records stay at the table; the hub sees of it what everybody sees on the live page.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from pi_controller import __version__
+from pi_controller.fleet.journals import READING, Journals
+from pi_controller.fleet.messages import (
+    Ack,
+    Events,
+    Hello,
+    MessageError,
+    Record,
+    State,
+    address,
+    decode,
+    topic,
+)
+from pi_controller.fleet.mqtt import QOS, Broker, Will, password_in, publish, readable_ca, stay_connected
+from pi_controller.fleet.outbox import Outbox
+from pi_controller.table.observer import Observer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import aiomqtt
+
+    from pi_controller.fleet.outbox import Range
+    from pi_controller.table.settings import Settings
+    from pi_controller.table.table import Table
+    from pi_controller.table.view import View
+
+log = logging.getLogger(__name__)
+VIEW_S = 0.25
+"""The view is sent no more often."""
+AGAIN_S = 1.0
+"""After so long a journal that could not be read is tried again."""
+CLOSING_S = 3.0
+"""A broker that is slower than this when the table stops is not waited for."""
+_PART_BYTES = 1 << 18
+_HIDDEN = frozenset({"hide", "check", "hit", "guess", "halted"})
+"""The phases in which something may be hidden."""
+
+
+class _News(NamedTuple):
+    """The newest view, which journal it is of, and up to which record that may be sent."""
+
+    view: View
+    epoch: str
+    released: int
+
+
+def nothing_hidden(view: View) -> bool:
+    """Return whether no hide is in progress: all records so far may leave the table."""
+    return view.phase not in _HIDDEN or (view.phase == "hide" and not view.passes)
+
+
+class TableLink(Observer):
+    """Sends what happens at the table called `name` to the hub, under the account `broker.user`."""
+
+    def __init__(
+        self, broker: Broker, venue: str, name: str, journal: Path, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._broker = broker
+        self._venue = venue
+        self._name = name
+        self._clock = clock
+        self._journals = Journals(journal)
+        self._start = secrets.token_hex(4)
+        self._outbox = Outbox(self._start, __version__)
+        self._latest: _News | None = None
+        self._sent: View | None = None
+        self._hub = ""
+        self._view_at = float("-inf")
+        self._known = ""
+        self._stopping = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread = threading.Thread(target=self._work, name="hub", daemon=True)
+        self._thread.start()
+
+    def on_step(self, t: float, table: Table, armed: bool) -> None:  # noqa: ARG002
+        """Leave the newest view to the thread."""
+        view, before, about = table.view, self._latest, table.journal.meta
+        if about is None or (before is not None and before.view is view):
+            return
+        released = before.released if before is not None and before.epoch == about.epoch else 0
+        self._latest = _News(view, about.epoch, view.seq if nothing_hidden(view) else released)
+        self._wake()
+
+    def close(self) -> None:
+        """Send what is left and say goodbye; a broker that does not answer is not waited for."""
+        self._stopping = True
+        self._wake()
+        self._thread.join(CLOSING_S)
+
+    def _wake(self) -> None:
+        if self._loop is not None:
+            with suppress(RuntimeError):  # it has ended
+                self._loop.call_soon_threadsafe(self._woken)
+
+    def _woken(self) -> None:
+        self._news.set()
+        if self._stopping:
+            self._closing.set()
+
+    def _work(self) -> None:
+        try:
+            asyncio.run(self._stay())
+        except Exception:
+            log.exception("nothing is sent to the hub any more; the game goes on")
+
+    async def _stay(self) -> None:
+        self._news, self._closing = asyncio.Event(), asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        self._woken()
+        will = Will(self._topic("state"), State("lost", self._start, self._name))
+        await stay_connected(self._broker, will, self._session, self._closing)
+
+    def _topic(self, kind: str) -> str:
+        return topic(self._venue, self._broker.user, kind)
+
+    async def _session(self, client: aiomqtt.Client) -> None:
+        self._outbox.stop()
+        self._sent, self._hub = None, ""
+        await client.subscribe(self._topic("ack"), QOS)
+        await client.subscribe(topic(self._venue, "", "state"), QOS)
+        await publish(client, self._topic("state"), State("ready", self._start, self._name), retain=True)
+        self._outbox.ask(self._clock())
+        async with asyncio.TaskGroup() as group:
+            receiving = group.create_task(self._receive(client))
+            await self._send(client)
+            receiving.cancel()
+        await publish(client, self._topic("state"), State("stopped", self._start, self._name), retain=True)
+
+    async def _receive(self, client: aiomqtt.Client) -> None:
+        async for message in client.messages:
+            try:
+                self._take(address(message.topic.value).kind, bytes(message.payload))  # pyright: ignore[reportArgumentType]
+            except MessageError as error:
+                self._note(error.what)
+            self._news.set()
+
+    def _take(self, kind: str, payload: bytes) -> None:
+        now = self._clock()
+        if kind == "ack":
+            before = self._outbox.refused
+            self._outbox.on_ack(now, decode(payload, Ack))
+            if (refused := self._outbox.refused) and refused != before:
+                log.warning(
+                    "the hub takes nothing of this table: its journal is %s; the director can say more", refused
+                )
+        elif payload and (hub := decode(payload, State)).state == "ready" and hub.since != self._hub:
+            self._hub = hub.since
+            self._outbox.ask(now)
+
+    async def _send(self, client: aiomqtt.Client) -> None:
+        while True:
+            closing = self._closing.is_set()
+            self._news.clear()
+            wait = await self._send_due(client)
+            if closing:
+                return
+            with suppress(TimeoutError):
+                async with asyncio.timeout(wait):
+                    await self._news.wait()
+
+    async def _send_due(self, client: aiomqtt.Client) -> float | None:
+        """Send all that is due; return after how many seconds there may be more without news, None for never."""
+        latest = self._latest
+        if latest is None:
+            return None
+        waits: list[float | None] = []
+        try:
+            self._outbox.have(self._journals.games(latest.epoch, latest.view.seq), latest.released)
+            while (out := self._outbox.due(self._clock())) is not None:
+                if isinstance(out, Hello):
+                    await publish(client, self._topic("hello"), out)
+                else:
+                    for events in parts(out, self._journals):
+                        await publish(client, self._topic("ev"), events)
+            if latest.view is not self._sent:
+                now = self._clock()
+                if now >= self._view_at:
+                    self._sent, self._view_at = latest.view, now + VIEW_S
+                    await publish(client, self._topic("view"), latest.view, retain=True)
+                else:
+                    waits.append(self._view_at - now)
+        except (*READING, MessageError) as error:
+            self._note(str(error).split("\n", maxsplit=1)[0])
+            waits.append(AGAIN_S)
+        waits.append(self._outbox.wait(self._clock()))
+        return min((wait for wait in waits if wait is not None), default=None)
+
+    def _note(self, what: str) -> None:
+        if what != self._known:
+            self._known = what
+            log.warning("to the hub: %s", what)
+
+
+def parts(wanted: Range, journals: Journals) -> list[Events]:
+    """Return these records as messages, none much longer than `_PART_BYTES`. Raises as `Journals.rows`."""
+    made: list[Events] = []
+    part: list[Record] = []
+    size = 0
+    for row in journals.rows(wanted):
+        if part and size + len(row.body) > _PART_BYTES:
+            made.append(Events(wanted.epoch, tuple(part)))
+            part, size = [], 0
+        part.append(Record(*row))
+        size += len(row.body)
+    return [*made, Events(wanted.epoch, tuple(part))] if part else made
+
+
+def table_link(settings: Settings) -> TableLink:
+    """Return what sends to the hub that `settings` name. Raises `SettingsError` where its files cannot be read."""
+    hub = settings.hub
+    password = password_in(Path(hub.password_file)) if hub.password_file else None
+    broker = Broker(hub.address, hub.port, hub.table, password, readable_ca(hub.ca))
+    return TableLink(broker, hub.venue, settings.table.name, settings.table.journal)

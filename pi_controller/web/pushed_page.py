@@ -1,0 +1,127 @@
+"""One page that is sent anew with each picture of what it shows: the calibration's walk, the tables at the hub.
+
+Nothing can be sent from such a page.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from pi_controller.web.feed import Feed
+from pi_controller.web.middleware import HEADERS, RequestFilter
+from pi_controller.web.server import WebServer
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+
+    from starlette.requests import Request
+
+LOOK_S = 0.1
+"""How often a watcher looks for a newer picture."""
+BEAT_S = 10.0
+STATIC = {
+    "style.css": ("pi_controller.web", "text/css"),
+    "icon.svg": ("pi_controller.web", "image/svg+xml"),
+}
+"""Files that every such page has: the package in whose `static/` they lie, and what they are."""
+
+Picture = TypeVar("Picture")
+
+
+class PushedPage(Generic[Picture]):
+    """Serves the newest picture at `host`:`port`, to `most` watchers. `publish` may be called from any thread.
+
+    `static` are the page's files besides `STATIC`. A subclass says how a picture is shown.
+    """
+
+    def __init__(self, host: str, port: int, static: Mapping[str, tuple[str, str]], most: int = 16) -> None:
+        self._bell = Feed()  # rings when the server stops
+        self._latest: tuple[int, Picture | None] = (0, None)
+        self._static = {
+            name: (files(package).joinpath("static", name).read_bytes(), kind)
+            for name, (package, kind) in {**STATIC, **static}.items()
+        }
+        self._most = most
+        self._server = WebServer(self._bell, host, port, app=self._app)
+
+    def page(self, picture: Picture | None) -> str:
+        """Return the whole page; None before the first picture."""
+        raise NotImplementedError
+
+    def event(self, picture: Picture) -> tuple[str, bytes]:
+        """Return the name and the data, JSON on one line, of the event that brings `picture`."""
+        raise NotImplementedError
+
+    @property
+    def url(self) -> str:
+        """Where the page is, for this machine."""
+        return self._server.url
+
+    def start(self) -> None:
+        """Listen and serve; raises `WebError`."""
+        self._server.start()
+
+    def stop(self) -> None:
+        """End all streams and stop listening. Stopping twice is fine."""
+        self._server.stop()
+
+    def publish(self, picture: Picture) -> None:
+        """Make `picture` the newest."""
+        number, latest = self._latest
+        if picture != latest:
+            self._latest = (number + 1, picture)
+
+    def _app(self, hosts: list[str]) -> Starlette:
+        async def page(_: Request) -> Response:
+            return HTMLResponse(self.page(self._latest[1]))
+
+        async def events(request: Request) -> Response:
+            if request.method == "HEAD":
+                return Response(media_type="text/event-stream")
+            if self._bell.watchers >= self._most:
+                return PlainTextResponse("Too many are watching.\n", 503, {"retry-after": "10"})
+            return StreamingResponse(self._stream(), media_type="text/event-stream")
+
+        async def file(request: Request) -> Response:
+            content, kind = self._static.get(request.path_params["name"], (None, ""))
+            if content is None:
+                raise HTTPException(404)
+            return Response(content, media_type=kind)
+
+        async def failed(_: Request, error: Exception) -> Response:
+            if isinstance(error, HTTPException):
+                return PlainTextResponse("There is nothing here.\n", error.status_code)
+            headers = {name.decode(): value.decode() for name, value in HEADERS}  # this answer bypasses the guard
+            return PlainTextResponse("That did not work.\n", 500, headers)
+
+        return Starlette(
+            routes=[Route("/", page), Route("/events", events), Route("/static/{name}", file)],
+            middleware=[Middleware(RequestFilter, hosts=tuple(hosts))],
+            exception_handlers={HTTPException: failed, Exception: failed},
+        )
+
+    async def _stream(self) -> AsyncIterator[bytes]:
+        """Yield each newer picture until the server stops; a beat when nothing is new for a while."""
+        watcher = self._bell.subscribe()
+        seen, idle = 0, 0.0
+        try:
+            yield b"retry: 1000\n\n"
+            while not watcher.ended:
+                number, picture = self._latest
+                if picture is not None and number != seen:
+                    seen, idle = number, 0.0
+                    name, data = self.event(picture)
+                    yield b"event: %s\ndata: %s\n\n" % (name.encode(), data)
+                elif (idle := idle + LOOK_S) >= BEAT_S:
+                    idle = 0.0
+                    yield b"event: beat\ndata: -\n\n"
+                await watcher.next(LOOK_S)
+        finally:
+            watcher.close()

@@ -1,0 +1,107 @@
+"""A real Mosquitto as `hub setup` makes it, on a free port, and what waits for news of another thread."""
+
+import asyncio
+import os
+import shutil
+import socket
+import subprocess
+import threading
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from pi_controller.fleet.hub import Hub
+from pi_controller.fleet.hub_setup import CA, CONF, PASSWORD, TABLES, set_up
+from pi_controller.fleet.mqtt import Broker
+
+MOSQUITTO = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin")
+VENUE = "hall"
+PATIENCE_S = 60.0
+"""A deadline for what takes a second on an idle machine."""
+
+if MOSQUITTO is None and os.environ.get("MOCCASIN_CI"):
+    raise RuntimeError("Mosquitto is missing: apt install mosquitto")
+needs_mosquitto = pytest.mark.skipif(MOSQUITTO is None, reason="Mosquitto is missing: apt install mosquitto")
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+class Mosquitto:
+    """The broker that `hub setup` configured in `folder` for these tables; it can be killed and started again."""
+
+    def __init__(self, folder: Path, tables):
+        self.folder = folder
+        self.port = free_port()
+        set_up(folder, VENUE, tables, ["127.0.0.1", "localhost"], self.port, datetime.now(UTC))
+        self.process = None
+
+    def start(self):
+        assert MOSQUITTO
+        log = (self.folder / "log").open("ab")
+        with log:
+            self.process = subprocess.Popen([MOSQUITTO, "-c", self.folder / CONF], stdout=log, stderr=log)
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            assert self.process.poll() is None, (self.folder / "log").read_text()
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 1.0).close()
+            except OSError:
+                assert time.monotonic() < end
+                time.sleep(0.02)
+            else:
+                return self
+
+    def kill(self):
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+
+    def account(self, name):
+        """Return how `name` signs in."""
+        path = self.folder / "hub.password" if name == "hub" else self.folder / TABLES / name / PASSWORD
+        return Broker("127.0.0.1", self.port, name, path.read_text().strip(), self.folder / CA)
+
+
+class RunningHub:
+    """A hub in a thread of its own; `until` waits for what it shows, or has in its inbox."""
+
+    def __init__(self, inbox, broker):
+        self.tables = ()
+        self.inbox = inbox
+        self._news = threading.Condition()
+        self._closing = asyncio.Event()
+        self._hub = Hub(inbox, broker, VENUE, self._show)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def until(self, holds):
+        """Wait until `holds(self)`; return what it returned."""
+        end, found = time.monotonic() + PATIENCE_S, None
+        with self._news:
+            while not (found := holds(self)):
+                assert time.monotonic() < end, (self.tables, self.inbox.held())
+                self._news.wait(0.5)
+        return found
+
+    def shown(self, table):
+        return next((one for one in self.tables if one.table == table), None)
+
+    def close(self):
+        self._loop.call_soon_threadsafe(self._closing.set)
+        self._thread.join(PATIENCE_S)
+        self._loop.close()
+
+    def _run(self):
+        self._loop.run_until_complete(self._hub.run(self._closing))
+
+    def _show(self, tables):
+        with self._news:
+            self.tables = tables
+            self._news.notify_all()

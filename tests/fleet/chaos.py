@@ -1,0 +1,239 @@
+"""Kills broker, hub and tables at random while games are played, and then compares the hub with the journals.
+
+    .venv/bin/python tests/fleet/chaos.py --tables 8 --kills 45
+
+Tables play Hampa Apena by the judge's word, each in a process of its own with a real journal, through a real Mosquitto
+with TLS and accounts. Prints a JSON line: records, lost, double, changed, kills, records a second, lag from a record's
+time at the table to the hub's disk (ms, kills included), and memory (MB). The status is 1 unless all is whole.
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from brokers import PATIENCE_S, VENUE, Mosquitto
+
+from pi_controller.console import run_line
+from pi_controller.fleet.hub import Hub
+from pi_controller.fleet.inbox import Inbox
+from pi_controller.fleet.messages import Events
+from pi_controller.fleet.mqtt import Broker
+from pi_controller.fleet.table_link import TableLink, nothing_hidden
+from pi_controller.games.registry import game
+from pi_controller.referee.referees import referee_for
+from pi_controller.referee.settings import RefereeSettings
+from pi_controller.table import journal_file
+from pi_controller.table.journal import Journal
+from pi_controller.table.table import Table, journalled_game
+
+
+def play(folder, broker, every_s):
+    """Play games at one table until the file `stop` is there, then keep on sending until killed."""
+    journal = Journal(folder / f"{broker.user}.sqlite", created=time.time())
+    rules = journalled_game(journal, game("dakota", {"points": 2}))
+    referee = referee_for(rules, RefereeSettings(), random.Random().randbytes)
+    table = Table(journal, rules, {"A": "Red", "B": "Blue"}, referee, time.time())
+    link, dice = TableLink(broker, VENUE, broker.user, journal.path), random.Random(journal.seq)
+    while True:
+        link.on_step(time.time(), table, False)
+        if (folder / "stop").exists() and nothing_hidden(table.view):
+            break
+        view = table.view
+        line = "new" if view.winner else "toss A" if view.phase == "toss" else "found"
+        if line == "found" and dice.random() < 0.02:
+            line = "close A forfeit gone"
+        if line == "found" and view.phase == "hide" and dice.random() < 0.2:
+            run_line(table, "missed", time.time())
+        run_line(table, line, time.time())
+        link.on_step(time.time(), table, False)
+        time.sleep(every_s)
+    print("done", flush=True)
+    signal.pause()
+
+
+class Watched(Inbox):
+    """An inbox that writes down how old each record is when it is on its disk, ms."""
+
+    def take(self, t, messages):
+        before = {table: dict(held) for table, held in self.held().items()}
+        answers = super().take(t, messages)
+        with self.path.with_name("lags").open("a") as lags:
+            for table, message in messages:
+                if isinstance(message, Events):
+                    held = before.get(table, {}).get(message.epoch, 0)
+                    last = message.records[-1].seq
+                    lags.writelines(f"{1000 * (time.time() - r.t):.1f}\n" for r in message.records if r.seq > held)
+                    before.setdefault(table, {})[message.epoch] = max(held, last)
+        return answers
+
+
+def hub(folder, broker):
+    """Run the hub until killed."""
+    with Watched(folder / "hub.sqlite") as inbox:
+        asyncio.run(Hub(inbox, broker, VENUE, lambda _: None).run(asyncio.Event()))
+
+
+class Hall:
+    """All processes; each can be killed, and comes back."""
+
+    def __init__(self, folder, tables, every_s):
+        self.folder, self.every_s = folder, every_s
+        self.names = [f"t{n:02d}" for n in range(1, tables + 1)]
+        self.broker = Mosquitto(folder / "broker", self.names).start()
+        self.running = {name: self._begin(name) for name in ("hub", *self.names)}
+
+    def _begin(self, name):
+        command = [sys.executable, __file__, "--role", name, "--folder", self.folder, "--every", str(self.every_s)]
+        with (self.folder / f"{name}.log").open("ab") as log:
+            return subprocess.Popen([*command, "--port", str(self.broker.port)], stdout=log, stderr=log)
+
+    def kill(self, name):
+        if name == "broker":
+            self.broker.kill()
+            self.broker.start()
+            return
+        process = self.running[name]
+        assert process.poll() is None, (name, (self.folder / f"{name}.log").read_text())
+        process.kill()
+        process.wait()
+        self.running[name] = self._begin(name)
+
+    def memory(self):
+        """Return the most that any of a kind holds in memory, MB."""
+        found = {}
+        for name, process in {**self.running, "broker": self.broker.process}.items():
+            status = Path(f"/proc/{process.pid}/status").read_text()
+            size = int(status.split("VmRSS:")[1].split()[0]) / 1000
+            kind = "table" if name in self.names else name
+            found[kind] = max(found.get(kind, 0.0), round(size, 1))
+        return found
+
+    def close(self):
+        for process in self.running.values():
+            process.kill()
+            process.wait()
+        self.broker.kill()
+
+
+def journals(folder, names):
+    """Return all that stands in the tables' journals, finished games too: (table, epoch) -> records."""
+    found = {}
+    for name in names:
+        for path in folder.glob(f"{name}*.sqlite"):
+            with journal_file.look(path) as db:
+                found[name, journal_file.meta(db, 2).epoch] = list(journal_file.rows(db, 2))
+    return found
+
+
+def received(folder):
+    """Return all that stands in the hub's file, in the same form."""
+    found = {}
+    with sqlite3.connect(folder / "hub.sqlite") as db:
+        for tid, epoch, *row in db.execute(
+            "SELECT tid, epoch, seq, batch, t, kind, body, hash FROM games LEFT JOIN records ON game = id ORDER BY seq"
+        ):
+            if row[0] is not None:
+                found.setdefault((tid, epoch), []).append(tuple(row))
+        alarms = db.execute("SELECT tid, what FROM alarms").fetchall()
+    return found, alarms
+
+
+def chaos(folder, tables, kills, every_s, seed=11, calm_s=3.0):
+    """Play, kill, wait until the hub has all of it; return the figures."""
+    dice, counts, hall = random.Random(seed), {"broker": 0, "hub": 0, "table": 0}, Hall(folder, tables, every_s)
+    try:
+        begun = time.monotonic()
+        while not (folder / "hub.sqlite").exists() or len(received_tables(folder)) < tables:
+            assert time.monotonic() - begun < PATIENCE_S * 3, "not all tables came"
+            time.sleep(0.2)
+        before, begun = records_of(folder), time.monotonic()
+        for _ in range(kills):
+            time.sleep(dice.uniform(0.5, 1.5))
+            kind = dice.choice(["broker", "hub", "table", "table"])
+            hall.kill(dice.choice(hall.names) if kind == "table" else kind)
+            counts[kind] += 1
+        time.sleep(calm_s)
+        (folder / "stop").touch()
+        end = time.monotonic() + PATIENCE_S * 3
+        while True:
+            done = all("done" in (folder / f"{name}.log").read_text() for name in hall.names)
+            kept, (held, alarms) = journals(folder, hall.names), received(folder)
+            if (done and counted(kept) == counted(held)) or time.monotonic() > end:
+                break
+            time.sleep(0.3)
+        took, memory = time.monotonic() - begun, hall.memory()
+    finally:
+        hall.close()
+    lags = sorted(float(line) for line in (folder / "lags").read_text().split())
+    total = sum(map(len, kept.values()))
+    return {
+        "tables": tables,
+        "games": len(kept),
+        "records": total,
+        "lost": sum(len(rows) - len(held.get(key, [])) for key, rows in kept.items()),
+        "double": sum(len(rows) - len({row[0] for row in rows}) for rows in held.values()),
+        "changed": sum(tuple(a) != b for key in kept for a, b in zip(kept[key], held.get(key, []), strict=False)),
+        "alarms": alarms,
+        "kills": counts,
+        "seconds": round(took, 1),
+        "records_a_second": round((total - before) / took, 1),
+        "lag_ms": {"p50": lags[len(lags) // 2], "p99": lags[len(lags) * 99 // 100]},
+        "memory_mb": memory,
+    }
+
+
+def counted(records):
+    return {key: len(rows) for key, rows in records.items()}
+
+
+def received_tables(folder):
+    with sqlite3.connect(folder / "hub.sqlite") as db, suppress(sqlite3.OperationalError):  # it is being made
+        return {key for (key,) in db.execute("SELECT DISTINCT tid FROM games JOIN records ON game = id")}
+    return set()
+
+
+def records_of(folder):
+    with sqlite3.connect(folder / "hub.sqlite") as db:
+        return db.execute("SELECT count(*) FROM records").fetchone()[0]
+
+
+def whole(figures):
+    """Return whether nothing was lost, doubled or changed, and nobody suspected of it."""
+    return not (figures["lost"] or figures["double"] or figures["changed"] or figures["alarms"])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tables", type=int, default=8)
+    parser.add_argument("--kills", type=int, default=45)
+    parser.add_argument("--every", type=float, default=0.2, help="s from one action at a table to the next")
+    parser.add_argument("--calm", type=float, default=3.0, help="s of play after the last kill")
+    parser.add_argument("--seed", type=int, default=11)
+    parser.add_argument("--role", help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--port", type=int, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.role is None:
+        with tempfile.TemporaryDirectory() as folder:
+            figures = chaos(Path(folder), args.tables, args.kills, args.every, args.seed, args.calm)
+        print(json.dumps(figures))
+        return 0 if whole(figures) else 1
+    place = args.folder / "broker"
+    own = place / "hub.password" if args.role == "hub" else place / "tables" / args.role / "password"
+    broker = Broker("127.0.0.1", args.port, args.role, own.read_text().strip(), place / "ca.crt")
+    return hub(args.folder, broker) if args.role == "hub" else play(args.folder, broker, args.every)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

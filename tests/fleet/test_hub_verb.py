@@ -1,0 +1,168 @@
+"""`moccasin-mat hub`: what setup writes, the page of all tables, and a first try without Mosquitto."""
+
+import http.client
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+
+import msgspec
+import pytest
+from brokers import PATIENCE_S, VENUE, free_port, needs_mosquitto
+
+from pi_controller.cli import hub as verb
+from pi_controller.cli.hub import main
+from pi_controller.errors import SettingsError, UsageError
+from pi_controller.fleet.hub import TableShown
+from pi_controller.fleet.hub_settings import load_hub
+from pi_controller.fleet.hub_setup import set_up
+from pi_controller.fleet.inbox import Inbox
+from pi_controller.fleet.messages import Game, Hello
+from pi_controller.fleet.tables_page import TablesPage
+from pi_controller.table.settings import load
+from pi_controller.table.view import Asked
+
+
+def files(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@needs_mosquitto
+def test_setup_again_keeps_every_key_and_adds_tables(tmp_path, capsys):
+    assert main(["setup", str(tmp_path / "hub"), "--tables", "2", "--host", "192.0.2.7"]) == 0
+    assert 'address = "192.0.2.7"' in capsys.readouterr().out
+    first = files(tmp_path / "hub")
+    assert main(["setup", str(tmp_path / "hub"), "--tables", "3", "--host", "192.0.2.7"]) == 0
+    second = files(tmp_path / "hub")
+    kept = {"ca.key", "ca.crt", "hub.password", "tables/t01/password", "tables/t02/password"}
+    assert all(first[name] == second[name] for name in kept)
+    assert "tables/t03/password" in second
+    assert load_hub(tmp_path / "hub").broker.address == "192.0.2.7"
+
+
+@needs_mosquitto
+def test_no_password_is_anothers_or_readable_by_others(tmp_path):
+    set_up(tmp_path, VENUE, ["t01", "t02"], ["localhost"], 8883, datetime.now(UTC))
+    passwords = [path.read_text() for path in (tmp_path.rglob("*password"))]
+    assert len(set(passwords)) == len(passwords) == 3
+    for path in (*tmp_path.rglob("*password"), tmp_path / "ca.key", tmp_path / "server.key", tmp_path / "passwords"):
+        assert path.stat().st_mode & 0o077 == 0, path
+    assert not any(password.strip() in (tmp_path / "passwords").read_text() for password in passwords)
+
+
+@needs_mosquitto
+def test_what_setup_prints_for_a_table_are_its_settings(tmp_path):
+    set_up(tmp_path, VENUE, ["t01"], ["hub.example"], 8883, datetime.now(UTC))
+    hub = load(tmp_path / "tables" / "t01" / "hub.toml").hub
+    assert (hub.address, hub.venue, hub.table) == ("hub.example", VENUE, "t01")
+    assert hub.password_file == str(tmp_path / "tables" / "t01" / "password")
+
+
+@pytest.mark.parametrize(
+    ("lines", "fault"),
+    [
+        ('address = "hub.example"', "table: is missing"),
+        ('address = "hub.example"\ntable = "t01"', "ca: is missing"),
+        ('table = "Table 1"', "small letters"),
+    ],
+)
+def test_half_a_hub_in_the_settings_is_told(tmp_path, lines, fault):
+    path = tmp_path / "table.toml"
+    path.write_text(f"[hub]\n{lines}\n")
+    with pytest.raises(SettingsError, match=fault):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    "args",
+    [["setup", "x", "--tables", "65"], ["setup", "x", "--venue", "My Hall"], ["accept", "x"], ["run", "x", "t01"]],
+)
+def test_what_cannot_be_is_refused_before_anything_is_written(tmp_path, monkeypatch, args):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError):
+        main(args)
+    assert files(tmp_path) == {}
+
+
+def test_a_refused_table_is_accepted(tmp_path, capsys):
+    with Inbox(tmp_path / "hub.sqlite") as inbox:
+        inbox.take(1.0, [("t01", Hello("a", (Game("aa" * 16, 1),))), ("t01", Hello("b", (Game("bb" * 16, 1),)))])
+    assert verb.main(["accept", str(tmp_path), "t01"]) == 0
+    assert "accepted" in capsys.readouterr().out
+    assert verb.main(["accept", str(tmp_path), "t01"]) == 0
+    assert "nothing was refused" in capsys.readouterr().out
+
+
+@pytest.fixture
+def shown(view):
+    asked = view(question=Asked("found", ("found", "missed"), (2,)))
+    return (
+        TableShown("t01", "Table 1", "ready", view()),
+        TableShown("t02", "<b>Table 2</b>", "ready", asked),
+        TableShown("t03", "Table 3", "lost", view(), "replaced"),
+        TableShown("t04"),
+    )
+
+
+def test_the_page_shows_score_state_and_where_a_judge_is_wanted(shown):
+    page = TablesPage("127.0.0.1", 0)
+    html = page.page(shown)
+    assert re.findall(r'data-state="(\w+)" data-wanted="(\w*)"', html) == [
+        ("ready", ""), ("ready", "yes"), ("lost", ""), ("lost", ""),
+    ]  # fmt: skip
+    assert "Big Coulee" in html
+    assert "<b>Table 2</b>" not in html
+    assert "Another journal than before" in html
+    name, data = page.event(shown)
+    assert name == "tables"
+    assert json.loads(data)["wanted"].startswith("<b>Table 2</b>: ")  # set as a text, never as HTML
+
+
+def test_the_page_of_no_table_says_so():
+    assert "No table has come yet" in TablesPage("127.0.0.1", 0).page(None)
+
+
+def test_a_view_comes_back_as_it_was_sent(shown):
+    view = shown[1].view
+    assert msgspec.json.decode(msgspec.json.encode(view), type=type(view)) == view
+
+
+def get(port):
+    line = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    try:
+        line.request("GET", "/")
+        return line.getresponse().read().decode()
+    except OSError:
+        return ""
+    finally:
+        line.close()
+
+
+def until(holds):
+    end = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.2)
+
+
+def test_a_first_try_needs_no_other_broker(tmp_path):
+    """Hub and table as they are started by hand."""
+    broker, page, live = free_port(), free_port(), free_port()
+    (tmp_path / "hub").mkdir()
+    (tmp_path / "hub" / "hub.toml").write_text(f"[broker]\nport = {broker}\n[page]\nport = {page}\n")
+    (tmp_path / "table.toml").write_text(
+        f'[board]\nport = "none"\n[web]\nport = {live}\n[hub]\naddress = "127.0.0.1"\nport = {broker}\ntable = "t01"\n'
+    )
+    program = [sys.executable, "-m", "pi_controller"]
+    with subprocess.Popen([*program, "hub", "run", tmp_path / "hub"]) as hub:
+        with subprocess.Popen([*program, "run", "--settings", tmp_path / "table.toml"]) as table:
+            until(lambda: 'data-state="ready"' in get(page))
+            table.send_signal(signal.SIGINT)
+        until(lambda: 'data-state="stopped"' in get(page))
+        hub.send_signal(signal.SIGINT)
+    assert hub.returncode == 0
+    with Inbox(tmp_path / "hub" / "hub.sqlite") as inbox:
+        assert [*inbox.held()["t01"].values()] == [1]

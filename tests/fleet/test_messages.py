@@ -1,0 +1,76 @@
+"""What is no message is refused with its reason, and every message comes back as it was sent."""
+
+import msgspec
+import pytest
+
+from pi_controller.fleet.messages import (
+    MOST_BYTES,
+    MOST_RECORDS,
+    Ack,
+    Events,
+    Game,
+    Hello,
+    MessageError,
+    Record,
+    State,
+    address,
+    decode,
+    encode,
+    topic,
+)
+
+EPOCH, HASH = "ab" * 16, "cd" * 32
+RECORD = Record(1, 1, 2.5, "ready", "{}", HASH)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        Hello("s-1", (Game(EPOCH, 0), Game("cd" * 16, 12)), "0.1.0"),
+        Events(EPOCH, (RECORD, Record(2, 2, 3.0, "shown", '{"t":3}', HASH))),
+        Ack(EPOCH, 64, "s-1", "replaced"),
+        State("lost", "s", "Table 1"),
+    ],
+)
+def test_every_message_comes_back(message):
+    assert decode(encode(message), type(message)) == message
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [
+        (Hello, b""),
+        (Hello, b"{"),
+        (Hello, b"\xff\xfe"),
+        (Hello, b'{"ask": "a", "games": []}'),
+        (Hello, b'{"ask": "a", "games": [["short", 1]]}'),
+        (Ack, b'{"epoch": "%s", "seq": -1}' % EPOCH.encode()),
+        (Ack, b'{"epoch": "%s", "seq": true}' % EPOCH.encode()),
+        (Ack, b'{"epoch": "%s", "seq": 1, "more": 1}' % EPOCH.encode()),
+        (Ack, b'{"epoch": "%s", "seq": 1, "refused": "never"}' % EPOCH.encode()),
+        (State, b'{"state": "ready", "since": "a", "name": "%s"}' % (b"n" * 10_000)),
+        (Events, msgspec.json.encode({"epoch": EPOCH, "records": [msgspec.to_builtins(RECORD)] * (MOST_RECORDS + 1)})),
+        (Events, b" " * (MOST_BYTES + 1)),
+    ],
+)
+def test_what_is_none_is_refused_with_its_reason(kind, data):
+    with pytest.raises(MessageError, match=f"no {kind.__name__.lower()}: ."):
+        decode(data, kind)
+
+
+def test_what_would_be_too_long_is_not_sent():
+    with pytest.raises(MessageError, match="not sent"):
+        encode(Events(EPOCH, (msgspec.structs.replace(RECORD, body="x" * MOST_BYTES),)))
+
+
+def test_topics_are_read_as_they_are_written():
+    assert address(topic("hall", "t01", "ev")) == ("hall", "t01", "ev")
+    assert address(topic("hall", "", "state")) == ("hall", "", "state")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "mat/v1/hall", "mat/v1/hall/t/T 1/ev", "mat/v1/hall/t/t01/other", "mat/v1/hall/hub/ev", "x/t/t01/ev"]
+)
+def test_other_topics_are_refused(text):
+    with pytest.raises(MessageError):
+        address(text)

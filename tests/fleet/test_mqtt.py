@@ -1,0 +1,238 @@
+"""Table and hub over a real Mosquitto: all arrives, the game never waits, and nobody reads or writes for another."""
+
+import asyncio
+import random
+
+import aiomqtt
+import pytest
+from brokers import VENUE, Mosquitto, RunningHub, free_port, needs_mosquitto
+
+from pi_controller.console import run_line
+from pi_controller.fleet.inbox import Inbox
+from pi_controller.fleet.messages import State, encode, topic
+from pi_controller.fleet.mqtt import Broker, Will, connection
+from pi_controller.fleet.table_link import TableLink
+from pi_controller.games.registry import game
+from pi_controller.mat.events import Button, HandIn, HandOut, Link
+from pi_controller.referee.referees import referee_for
+from pi_controller.referee.settings import RefereeSettings
+from pi_controller.table import journal_file
+from pi_controller.table.journal import Journal
+from pi_controller.table.table import Table
+
+pytestmark = needs_mosquitto
+
+
+class Played:
+    """A game of Hampa Apena at a table with a journal, linked to the hub; `do` is what is typed at the terminal."""
+
+    def __init__(self, path, broker, name="Table 1"):
+        self.path, self.t = path, 1000.0
+        self.journal = Journal(path, created=self.t)
+        rules = game("dakota", {"points": 2})
+        referee = referee_for(rules, RefereeSettings(), random.Random(1).randbytes)
+        self.table = Table(self.journal, rules, {"A": "Big Coulee", "B": "Long Hollow"}, referee, self.t)
+        self.link = TableLink(broker, VENUE, name, path)
+        self.step()
+
+    def step(self):
+        self.t += 1.0
+        self.link.on_step(self.t, self.table, False)
+
+    def do(self, *lines):
+        for line in lines:
+            run_line(self.table, line, self.t)
+            self.step()
+
+    def feel(self, *events):
+        for event in events:
+            self.table.mat_event(event)
+            self.step()
+
+    def rows(self, path=None):
+        with journal_file.look(path or self.path) as db:
+            return list(journal_file.rows(db, journal_file.SCHEMA_VERSION))
+
+    @property
+    def epoch(self):
+        return self.journal.meta.epoch
+
+    def close(self):
+        self.link.close()
+        self.journal.close()
+
+
+@pytest.fixture
+def broker(tmp_path):
+    made = Mosquitto(tmp_path / "broker", ["t01", "t02"]).start()
+    yield made
+    made.kill()
+
+
+@pytest.fixture
+def hub(tmp_path, broker):
+    with Inbox(tmp_path / "hub.sqlite") as inbox:
+        made = RunningHub(inbox, broker.account("hub"))
+        yield made
+        made.close()
+
+
+@pytest.fixture
+def table(tmp_path, broker):
+    made = Played(tmp_path / "table.sqlite", broker.account("t01"))
+    yield made
+    made.close()
+
+
+def test_a_game_is_kept_once_more_record_by_record_and_shown(hub, table):
+    table.do("toss A", "found", "missed", "found")
+    seq = table.journal.seq
+    hub.until(lambda hub: hub.inbox.held().get("t01", {}).get(table.epoch) == seq)
+    assert list(hub.inbox.rows("t01", table.epoch)) == table.rows()
+    shown = hub.until(lambda hub: (one := hub.shown("t01")) and one.view == table.table.view and one)
+    assert (shown.name, shown.state) == ("Table 1", "ready")
+    assert hub.inbox.alarms() == []
+
+
+def test_the_game_goes_on_while_the_broker_is_gone_and_all_of_it_arrives(hub, table, broker):
+    table.do("toss A", "found")
+    hub.until(lambda hub: hub.inbox.held().get("t01", {}).get(table.epoch))
+    broker.kill()
+    table.do("found", "missed", "found")
+    broker.start()
+    seq = table.journal.seq
+    hub.until(lambda hub: hub.inbox.held()["t01"][table.epoch] == seq)
+    assert list(hub.inbox.rows("t01", table.epoch)) == table.rows()
+
+
+def test_the_hub_is_told_when_a_table_is_switched_off(hub, table):
+    hub.until(lambda hub: (one := hub.shown("t01")) and one.state == "ready")
+    table.link.close()
+    hub.until(lambda hub: hub.shown("t01").state == "stopped")
+
+
+def test_of_a_hide_in_progress_the_hub_gets_no_record(hub, table):
+    """A hand under a pad is in the journal, and not in the public view: it waits until the hide is over."""
+    table.feel(Link(table.t, up=True), Button(table.t, "toss_a"))
+    before = table.journal.seq
+    hub.until(lambda hub: hub.inbox.held().get("t01", {}).get(table.epoch) == before)
+    for pad in (2, 3):
+        table.feel(HandIn(table.t, pad), HandOut(table.t, pad))
+    assert table.journal.seq > before
+    hub.until(lambda hub: hub.shown("t01").view == table.table.view)
+    table.link.close()  # sends what may be sent, in order: the goodbye comes last
+    hub.until(lambda hub: hub.shown("t01").state == "stopped")
+    assert hub.inbox.held()["t01"][table.epoch] == before
+
+
+def test_the_next_game_is_no_alarm_and_both_are_whole(hub, table):
+    table.do("toss A", "found")
+    first, epoch = table.journal.seq, table.epoch
+    hub.until(lambda hub: hub.inbox.held().get("t01", {}).get(epoch) == first)
+    table.do("close A forfeit gone")
+    kept = table.journal.place_to_keep()
+    table.do("new", "toss B")
+    assert table.epoch != epoch, "another game has begun"
+    seq = table.journal.seq
+    hub.until(lambda hub: hub.inbox.held()["t01"].get(table.epoch) == seq)
+    assert list(hub.inbox.rows("t01", epoch)) == table.rows(kept)
+    assert hub.inbox.alarms() == []
+
+
+def test_games_from_before_there_was_a_hub_stay_with_the_host(tmp_path, hub, broker):
+    before = Played(tmp_path / "table.sqlite", Broker("127.0.0.1", free_port(), "t01"))
+    before.link.close()
+    (tmp_path / "table.sqlite.hub").unlink(missing_ok=True)
+    before.do("toss A", "close A forfeit gone")
+    epoch = before.epoch
+    before.do("new", "toss B")
+    assert before.epoch != epoch
+    before.link = TableLink(broker.account("t01"), VENUE, "Table 1", before.path)
+    before.step()
+    hub.until(lambda hub: hub.inbox.held().get("t01", {}).get(before.epoch) == before.journal.seq)
+    assert epoch not in hub.inbox.held()["t01"]
+    before.close()
+
+
+def test_another_card_in_the_table_is_told_and_not_merged(tmp_path, hub, table, broker):
+    table.do("toss A", "found")
+    hub.until(lambda hub: hub.inbox.held().get("t01", {}).get(table.epoch) == table.journal.seq)
+    table.close()
+    other = Played(tmp_path / "other.sqlite", broker.account("t01"))
+    hub.until(lambda hub: hub.shown("t01").alarm == "replaced")
+    assert hub.inbox.held()["t01"][other.epoch] == 0
+    other.close()
+
+
+def client(broker, name):
+    account = broker.account(name)
+    return connection(account, Will(topic(VENUE, name, "state"), State("lost", "x")))
+
+
+async def received(one, last):
+    """Return the topics of all that comes to the client up to the message under `last`."""
+    topics = []
+    async with asyncio.timeout(60):
+        async for message in one.messages:
+            topics.append(message.topic.value)
+            if topics[-1] == last:
+                break
+    return topics
+
+
+def test_a_table_reads_nothing_of_others_and_nothing_else(broker):
+    async def look():
+        async with client(broker, "hub") as hub, client(broker, "t02") as other:
+            for retained in (topic(VENUE, "t01", "view"), topic(VENUE, "t02", "view")):
+                await hub.publish(retained, b"x", 1, retain=True)
+            one, two = (topic(VENUE, table, "cmd") + "/+" for table in ("t01", "t02"))
+            acks = [topic(VENUE, table, "ack") for table in ("t01", "t02")]
+            for wanted in ("#", "mat/v1/#", "$SYS/#", topic(VENUE, "+", "ev"), one, two, *acks):
+                await other.subscribe(wanted, 1)
+            for table in ("t01", "t02"):
+                for kind in ("hello", "ev", "view", "state", "cmd/1", "ack"):
+                    await hub.publish(topic(VENUE, table, kind), b"x", 1)
+            return await received(other, topic(VENUE, "t02", "ack"))
+
+    assert set(asyncio.run(look())) == {topic(VENUE, "t02", "cmd/1"), topic(VENUE, "t02", "ack")}
+
+
+def test_a_table_writes_nothing_of_others(broker):
+    async def look():
+        async with client(broker, "hub") as hub, client(broker, "t02") as other:
+            await hub.subscribe("mat/v1/#", 1)
+            for kind in ("hello", "ev", "state", "view", "ack", "cmd/1"):
+                await other.publish(topic(VENUE, "t01", kind), b"forged", 1)
+            await other.publish(topic(VENUE, "", "state"), b"forged", 1)
+            await other.publish(topic(VENUE, "t02", "ack"), b"forged", 1)
+            await other.publish(topic(VENUE, "t02", "cmd/1"), b"forged", 1)
+            await other.publish(topic("elsewhere", "t02", "ev"), b"forged", 1)
+            await other.publish(topic(VENUE, "t02", "ev"), b"its own", 1)
+            return await received(hub, topic(VENUE, "t02", "ev"))
+
+    assert asyncio.run(look()) == [topic(VENUE, "t02", "ev")]
+
+
+@pytest.mark.parametrize("password", [None, "wrong"])
+def test_nobody_comes_in_without_the_accounts_password(broker, password):
+    async def look():
+        account = broker.account("t01")._replace(password=password)
+        will = Will(topic(VENUE, "t01", "state"), State("lost", "x"))
+        async with connection(account, will):
+            pass
+
+    with pytest.raises(aiomqtt.MqttError):
+        asyncio.run(look())
+
+
+def test_what_is_no_message_is_passed_over(hub, table, broker):
+    async def send():
+        async with client(broker, "t02") as other:
+            for kind in ("hello", "ev", "state", "view"):
+                await other.publish(topic(VENUE, "t02", kind), b"\xff{", 1)
+            await other.publish(topic(VENUE, "t02", "state"), encode(State("ready", "s", "n")), 1)
+
+    asyncio.run(send())
+    hub.until(lambda hub: (one := hub.shown("t02")) and one.state == "ready")
+    table.do("toss A")
+    hub.until(lambda hub: hub.inbox.held().get("t01", {}).get(table.epoch) == table.journal.seq)

@@ -1,0 +1,129 @@
+"""What a table sends when: window, sending again, and which of its games."""
+
+import random
+
+from pi_controller.fleet.messages import Ack, Game, Hello
+from pi_controller.fleet.outbox import ASK_S, BACK_S, REFUSED_S, WINDOW, Outbox, Range
+
+A, B = "aa" * 16, "bb" * 16
+
+
+def asked(games=((A, 200),), released=None, t=0.0, seq=0, epoch=None, refused=""):
+    """Return an outbox whose hello was answered."""
+    box = Outbox("s")
+    box.have([Game(*one) for one in games], games[-1][1] if released is None else released)
+    box.ask(t)
+    hello = box.due(t)
+    assert isinstance(hello, Hello)
+    box.on_ack(t, Ack(epoch or games[0][0], seq, hello.ask, refused))
+    return box
+
+
+def test_nothing_is_sent_before_the_hub_has_said_where_to_go_on():
+    box = Outbox("s")
+    assert box.due(0.0) is None
+    box.have([Game(A, 5)], 5)
+    assert box.due(0.0) is None
+    box.ask(0.0)
+    assert isinstance(box.due(0.0), Hello)
+    assert box.due(ASK_S / 2) is None
+    assert isinstance(box.due(ASK_S), Hello)
+
+
+def test_no_more_than_the_window_is_under_way():
+    box = asked(seq=10)
+    assert box.due(0.0) == Range(A, 11, 10 + WINDOW)
+    assert box.due(0.5) is None
+    box.on_ack(0.5, Ack(A, 30))
+    assert box.due(0.5) == Range(A, 11 + WINDOW, 30 + WINDOW)
+
+
+def test_what_is_not_acknowledged_is_sent_again_after_a_second_and_then_the_hub_is_asked():
+    box = asked(seq=10)
+    box.due(0.0)
+    assert box.wait(0.0) == BACK_S
+    assert box.due(BACK_S) == Range(A, 11, 10 + WINDOW)
+    assert isinstance(box.due(2 * BACK_S), Hello)
+
+
+def test_an_answer_to_an_older_hello_and_an_older_acknowledgement_count_for_nothing():
+    box = asked(seq=50)
+    box.on_ack(0.0, Ack(A, 10))
+    assert box.acked == 50
+    box.ask(1.0)
+    box.due(1.0)
+    box.on_ack(1.0, Ack(A, 3, "s-1"))
+    assert box.epoch == ""
+    box.on_ack(1.0, Ack(A, 3, "s-2"))
+    assert (box.epoch, box.acked) == (A, 3)
+
+
+def test_a_hub_that_has_less_than_before_gets_it_again():
+    box = asked(seq=200)
+    assert box.done
+    box.ask(5.0)
+    box.due(5.0)
+    box.on_ack(5.0, Ack(A, 120, "s-2"))
+    assert box.due(5.0) == Range(A, 121, 120 + WINDOW)
+
+
+def test_no_record_goes_before_it_is_released():
+    box = asked(released=4)
+    assert box.due(0.0) == Range(A, 1, 4)
+    box.on_ack(0.1, Ack(A, 4))
+    assert box.due(0.1) is None
+    box.have([Game(A, 250)], 20)
+    assert box.due(0.2) == Range(A, 5, 20)
+
+
+def test_a_finished_game_is_sent_to_its_end_and_then_the_next():
+    box = asked(games=((A, 3), (B, 2)))
+    assert box.due(0.0) == Range(A, 1, 3)
+    box.on_ack(0.1, Ack(A, 3))
+    hello = box.due(0.1)
+    assert isinstance(hello, Hello)
+    box.on_ack(0.1, Ack(B, 0, hello.ask))
+    assert box.due(0.1) == Range(B, 1, 2)
+
+
+def test_a_game_that_begins_when_all_before_it_is_acknowledged_is_asked_for():
+    box = asked(games=((A, 3),), seq=3)
+    assert box.due(0.0) is None
+    box.have([Game(A, 3), Game(B, 1)], 1)
+    assert isinstance(box.due(0.1), Hello)
+
+
+def test_who_is_refused_sends_nothing_and_asks_now_and_then():
+    box = asked(refused="replaced")
+    assert box.due(0.1) is None
+    assert box.wait(0.0) == REFUSED_S
+    assert isinstance(box.due(REFUSED_S), Hello)
+
+
+def test_all_arrives_in_order_over_a_line_that_loses_doubles_and_delays():
+    rng = random.Random(7)
+    for _ in range(30):
+        total, held, wire, back, t = 300, 0, [], [], 0.0
+        box = Outbox("s")
+        box.have([Game(A, total)], total)
+        box.ask(0.0)
+        while held < total:
+            t += 0.05
+            assert t < 600, "it does not come to its end"
+            while (out := box.due(t)) is not None:
+                wire += [out] * rng.choice((0, 1, 1, 1, 2))
+            rng.shuffle(wire)
+            for out in wire:
+                if isinstance(out, Hello):
+                    back.append(Ack(A, held, out.ask))
+                else:
+                    held = max(held, out.last) if out.first <= held + 1 else held
+                    back.append(Ack(A, held))
+            wire = []
+            back = [ack for ack in back if rng.random() > 0.3]
+            for ack in back[: rng.randrange(len(back) + 1)]:
+                box.on_ack(t, ack)
+            back = back[1:]
+            if rng.random() < 0.01:
+                box.ask(t)
+            assert box.acked <= held
