@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-TCG = ("-accel", "tcg,thread=multi", "-cpu", "max")
-"""An emulated processor whose clock is the wall's: the guest sees a slow machine."""
 COUNTED = ("-icount", "shift=0,sleep=on", "-cpu", "max", "-rtc", "clock=vm")
 """An emulated processor whose clock is its own work, 1 ns an instruction: the guest sees 10^9 instructions a second
 however slow the emulation is, and so keeps up with its own time; the wall's goes on some times faster."""
@@ -57,7 +55,7 @@ def pc(
     initrd: Path,
     drive: str,
     *,
-    processor: Sequence[str] = TCG,
+    processor: Sequence[str] = COUNTED,
     memory_mb: int = 1024,
     processors: int = 1,
     append: str = "",
@@ -72,7 +70,7 @@ def pc(
 
 
 def processor(kernel: Path, *, console: Path) -> tuple[str, ...]:
-    """Return `KVM` where a kernel says its first word under it within `TRIAL_S`, else `TCG`."""
+    """Return `KVM` where a kernel says its first word under it within `TRIAL_S`, else `COUNTED`."""
     command = ["qemu-system-x86_64", *KVM, "-m", "256", "-kernel", str(kernel)]
     trial = VirtualMachine([*command, "-append", "console=ttyS0 earlyprintk=serial panic=-1"], console=console)
     with trial:
@@ -80,7 +78,7 @@ def processor(kernel: Path, *, console: Path) -> tuple[str, ...]:
             trial.start()
             trial.wait(rb"Linux version", TRIAL_S)
         except MachineError:
-            return TCG
+            return COUNTED
     return KVM
 
 
