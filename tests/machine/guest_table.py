@@ -6,6 +6,7 @@ import http.client
 import json
 import re
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from virtual_machine import MachineError
@@ -124,12 +125,11 @@ def made_judge(machine: VirtualMachine, name: str, options: str = "") -> str:
 
 
 class Page:
-    """A browser at the page, from outside the guest, which keeps its line and its cookies."""
+    """A browser at the page, from outside the guest, which keeps its cookies."""
 
     def __init__(self, port: int) -> None:
         self._port = port
         self._cookie = ""
-        self._line: http.client.HTTPConnection | None = None
 
     def sign_in(self, name: str, pin: str) -> None:
         """Sign in as a judge."""
@@ -147,19 +147,13 @@ class Page:
 
     def ask(self, method: str, path: str, body: object = None) -> dict[str, Any]:
         """Return the answer; raises `RefusedError` where it is no 200, and what a broken line raises."""
-        line = self._line or http.client.HTTPConnection("127.0.0.1", self._port, timeout=REQUEST_S)
-        self._line = None
         headers = {"Cookie": self._cookie} if self._cookie else {}
         if body is not None:
             headers |= {"Origin": f"http://127.0.0.1:{self._port}", "Content-Type": "application/json"}
-        try:
+        with closing(http.client.HTTPConnection("127.0.0.1", self._port, timeout=REQUEST_S)) as line:
             line.request(method, path, None if body is None else json.dumps(body), headers)
             answer = line.getresponse()
             told = json.loads(answer.read())
-        except BaseException:
-            line.close()
-            raise
-        self._line = line
         if cookies := answer.headers.get_all("Set-Cookie"):
             self._cookie = "; ".join(cookie.split(";")[0] for cookie in cookies)
         if answer.status != 200:

@@ -50,6 +50,8 @@ class ForgetfulDisk:
         self._size = os.fstat(self._file).st_size
         self._before: dict[int, bytes] = {}  # what stood in a sector at the last flush
         self._lock = threading.Lock()
+        self._idle = threading.Event()
+        self._idle.set()
         path.unlink(missing_ok=True)
         self._server = socket.socket(socket.AF_UNIX)
         self._server.bind(str(path))
@@ -57,7 +59,9 @@ class ForgetfulDisk:
         threading.Thread(target=self._serve, daemon=True).start()
 
     def lose_power(self, chance: random.Random, share: float = 0.5) -> Lost:
-        """Lose each sector that was not flushed with a probability of `share`. The client must be gone."""
+        """Lose each sector that was not flushed with a probability of `share`, once the client is gone."""
+        if not self._idle.wait(30):
+            raise RuntimeError("the disk is still in use")
         with self._lock:
             lost = [sector for sector in self._before if chance.random() < share]
             for sector in lost:
@@ -83,10 +87,12 @@ class ForgetfulDisk:
                 client, _ = self._server.accept()
             except OSError:
                 return
+            self._idle.clear()
             with client, suppress(OSError, EOFError):
                 self._greet(client)
                 while self._answer(client):
                     pass
+            self._idle.set()
 
     def _greet(self, client: socket.socket) -> None:
         """Agree on the one disk that there is."""
