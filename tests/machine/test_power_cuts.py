@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from guest_table import INSIDE, JOURNAL, SETTINGS, START_S, Page, made_judge
 from nbd_disk import ForgetfulDisk
+from virtual_machine import REAL_TIME
 from witness import BROKEN, Witness
 
 from pi_controller.referee.facts import Called
@@ -28,6 +29,11 @@ CUTS = int(os.environ.get("MOCCASIN_CUTS", "20"))
 JUDGES = ("Ann", "Bo")
 GIVING_S = (6.0, 14.0)
 """From the first acknowledged command to the cut, on the wall."""
+NOISE = (
+    "sysctl -qw vm.dirty_expire_centisecs=50 vm.dirty_writeback_centisecs=20; "
+    "(while sleep 0.3; do head -c 65536 /dev/urandom > /var/tmp/noise; done) &"
+)
+"""Another program writes, and flushes nothing: a cut then finds something in the disk's cache."""
 RUN = "moccasin-mat run --settings /etc/moccasin-mat/table.toml </dev/null >/tmp/table.log 2>&1 &"
 
 
@@ -45,7 +51,7 @@ def disk(image, sockets, tmp_path_factory):
 def machine(machine_on, sockets, disk):
     """Return a machine on that disk, and its page's port."""
     drive = f"file=nbd:unix:{sockets}/nbd,format=raw,cache=writeback"
-    machine, port = machine_on(drive, append="init=/opt/tests/minimal_init.sh")
+    machine, port = machine_on(drive, append="init=/opt/tests/minimal_init.sh", emulated=REAL_TIME)
     with machine:
         yield machine, port
 
@@ -72,6 +78,7 @@ def test_nothing_acknowledged_is_lost_in_power_cuts(machine, disk, figures, tmp_
     pages = {name: Page(port) for name in JUDGES}
     pins = {name: made_judge(machine, name, "--settings /etc/moccasin-mat/table.toml") for name in JUDGES}
     machine.check("sync")
+    machine.send(NOISE)
     machine.send(RUN)
     page_answers(Page(port))
     for name, page in pages.items():
@@ -115,6 +122,7 @@ def test_nothing_acknowledged_is_lost_in_power_cuts(machine, disk, figures, tmp_
         assert found.whole, found.wrong
         assert not set(acknowledged) - set(keys), "acknowledged, and not in the journal"
         assert len(set(keys)) == len(keys), "a command counted twice"
+        machine.send(NOISE)
         machine.send(RUN)
         page_answers(Page(port))
         for name, page in pages.items():
