@@ -29,8 +29,8 @@ TOOLS = {"mmdebstrap": "mmdebstrap", "mke2fs": "e2fsprogs", "depmod": "kmod", "g
 LINUX = Path("/usr/src/linux-source-6.1.tar.xz")
 TAKEN = ("drivers/gpio/gpio-sim.c", "drivers/gpio/gpiolib.h", "kernel/irq/irq_sim.c")
 """What Debian's kernel was not built with: pins without hardware."""
-ALSO = ("lgpio",)
-"""The extra [pi] asks for it on a Pi alone; there are wheels of it for a PC."""
+ALSO = ("lgpio", "gpiod")
+"""The extra [pi] asks for them on a Pi alone; there are wheels of them for a PC. Blinka opens a Pi's pins by gpiod."""
 XZ = b"\xfd7zXZ\0"
 """Where the kernel begins in Debian's vmlinuz."""
 DISK_MB = 3072
