@@ -137,10 +137,15 @@ class Patol(Game[State]):
         Whole("circuits", 1, "How often a horse goes round to win.", 1, 99),
     )
     forms: ClassVar[Forms] = {
-        "start": (Place("player"), Place("river"), Place("direction")),
-        "throw": (Place("marked"),),
-        "forfeit": (Place("by"),),
+        "start": (
+            Place("player", asks="who"),
+            Place("river", asks="a river"),
+            Place("direction", asks="clockwise or counterclockwise"),
+        ),
+        "throw": (Place("marked", asks="how many marked"),),
+        "forfeit": (Place("by", asks="by whom"),),
     }
+    short_form: ClassVar[str] = "how many marked: 0 to 3"
     solver: ClassVar[str] = "pi_controller.games.chances_patol"
 
     @classmethod
