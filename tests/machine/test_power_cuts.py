@@ -31,7 +31,7 @@ GIVING_S = (6.0, 14.0)
 """From the first acknowledged command to the cut, on the wall."""
 NOISE = (
     "sysctl -qw vm.dirty_expire_centisecs=50 vm.dirty_writeback_centisecs=20; "
-    "(while sleep 0.3; do head -c 65536 /dev/urandom > /var/tmp/noise; done) &"
+    "(while sleep 0.2; do head -c 262144 /dev/urandom 1<> /var/tmp/noise; done) &"
 )
 """Another program writes, and flushes nothing: a cut then finds something in the disk's cache."""
 RUN = "moccasin-mat run --settings /etc/moccasin-mat/table.toml </dev/null >/tmp/table.log 2>&1 &"
@@ -116,7 +116,7 @@ def test_nothing_acknowledged_is_lost_in_power_cuts(machine, disk, figures, tmp_
         figures(
             f"cut {cut + 1}",
             f"{len(acknowledged) - before} acknowledged, {gone.lost} of {gone.held} sectors lost, "
-            f"up in {booted:.0f} s, "
+            f"{disk.writes} writes and {disk.flushes} flushes so far, up in {booted:.0f} s, "
             f"{found.records} records, {'whole' if found.whole else found.wrong}{', a torn end' if found.torn else ''}",
         )
         assert found.whole, found.wrong
