@@ -134,7 +134,7 @@ def drive(
     In a terminal the table is drawn at each change, and until play moves on, `last` prints what is to stand below it.
     """
     shown: View | None = None
-    began = daemon.table.view.phase
+    began = ""  # the phase that the first picture shows
     try:
         while not stop.wanted:
             daemon.step(t := clock())
@@ -147,6 +147,7 @@ def drive(
                 print(run_line(daemon.table, lines.get(), clock(), language, columns()))
             if daemon.table.view is not shown and sys.stdout.isatty():
                 shown = daemon.table.view
+                began = began or shown.phase
                 print(render_text(shown, language=language, chances=bar.of(shown) if bar else None), flush=True)
                 if last is not None and shown.phase == began:
                     last()

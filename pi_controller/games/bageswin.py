@@ -151,6 +151,10 @@ class Bageswin(Game[State]):
         """Return whether a player has won."""
         return state.winner is not None
 
+    def score(self, state: State) -> Mapping[str, int]:
+        """Return the sticks of each player."""
+        return {player: state.sticks[player] for player in state.players}
+
     def thrower(self, state: State) -> str | None:
         """Return whose throw it is; None when the game is over."""
         return state.thrower if state.winner is None else None

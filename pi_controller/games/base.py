@@ -164,6 +164,10 @@ class Game(ABC, Generic[S]):
     def over(self, state: S) -> bool:
         """Return whether the game is finished."""
 
+    def score(self, state: S) -> Mapping[str, int]:  # noqa: ARG002
+        """Return what the game is won by, points, sticks, counters or notches, by side or player; empty for neither."""
+        return {}
+
     def restore(self, sheet: Mapping[str, Json]) -> S:  # noqa: ARG002
         """Return the state that has `sheet`'s keys: how a judge says that the table stands.
 

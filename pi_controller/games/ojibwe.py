@@ -133,6 +133,10 @@ class Ojibwe(Game[State]):
         """Return whether a team has won."""
         return state.winner is not None
 
+    def score(self, state: State) -> Mapping[str, int]:
+        """Return the short sticks of each team."""
+        return dict(zip(TEAMS, state.short, strict=True))
+
     def hiders(self, state: State) -> Team | None:
         """Return the hiding team; None before the toss."""
         return state.hider

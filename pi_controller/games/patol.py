@@ -175,6 +175,10 @@ class Patol(Game[State]):
         """Return whether a player has won."""
         return state.winner is not None
 
+    def score(self, state: State) -> Mapping[str, int]:
+        """Return how many notches each horse has run."""
+        return {horse.player: horse.progress for horse in state.horses}
+
     def thrower(self, state: State) -> str | None:
         """Return whose turn it is to throw; None where a start comes first."""
         return state.turn.player if state.turn and not state.turn.waiting and state.winner is None else None

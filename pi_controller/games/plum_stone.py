@@ -96,6 +96,10 @@ class PlumStone(Game[State]):
         """Return whether a player has won."""
         return state.winner is not None
 
+    def score(self, state: State) -> Mapping[str, int]:
+        """Return the counters of each player."""
+        return {player: state.sticks[player] for player in PLAYERS}
+
     def thrower(self, state: State) -> Team | None:
         """Return whose throw it is; None before the lot and when the game is over."""
         return state.thrower if state.winner is None else None

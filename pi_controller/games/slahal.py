@@ -127,6 +127,10 @@ class Slahal(Game[State]):
         """Return whether a team has won."""
         return state.winner is not None
 
+    def score(self, state: State) -> Mapping[str, int]:
+        """Return the sticks of each team."""
+        return {team: state.total(team) for team in TEAMS}
+
     def hiders(self, state: State) -> Team | None:
         """Return the hiding team; None before the duel."""
         return state.hiding

@@ -193,7 +193,7 @@ def played(path, name, seed):
     with Journal(path) as journal:
         table = table_of(journal, name, {"players": "Ana,Bo,Cy"} if name in ("bageswin", "patol") else {})
         judge = RandomPlay(chance, table.game)
-        for _ in range(120):
+        for _ in range(240):
             with suppress(MatError):
                 table.judge(judge.judge_call(table.story))
                 hides[journal.seq] = table.story.hide.number
