@@ -1,4 +1,4 @@
-"""Runs programs of an arm64 Debian in a folder, by qemu where this machine is none; it goes out by this machine's way."""
+"""Runs programs of an arm64 Debian in a folder, by qemu where needed, with this machine's way to the net."""
 
 from __future__ import annotations
 
