@@ -49,6 +49,7 @@ def reach_registries(root: Path) -> None:
     """Give the user land this machine's way to the net: its resolver, hosts and certificates."""
     for name in ("etc/resolv.conf", "etc/hosts", "etc/ssl/certs/ca-certificates.crt"):
         if (source := Path("/") / name).exists():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).unlink(missing_ok=True)
             shutil.copy(source.resolve(), root / name)
 

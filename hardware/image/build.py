@@ -41,7 +41,7 @@ PACKAGES = {
     "Wi-Fi": ["wpasupplicant", "firmware-brcm80211", "wireless-regdb"],
     "the table": ["python3", "python3-venv", "ca-certificates"],
 }
-COMPILES = ["ca-certificates", "gcc", "libc6-dev", "python3-dev", "python3-venv"]
+COMPILES = ["gcc", "libc6-dev", "python3-dev", "python3-venv"]
 """For the light strips' library, which is compiled in a folder of its own; nothing of it gets on the card."""
 LEFT_OUT = [
     "/usr/share/doc/*/*",
