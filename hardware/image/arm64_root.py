@@ -68,7 +68,7 @@ def environment() -> dict[str, str]:
     kept |= {name: value for name, value in os.environ.items() if name.lower().endswith("_proxy")}
     local = {name for name, value in kept.items() if "file:" in value}
     shell = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/", "LANG": "C.UTF-8", "PIP_NO_CACHE_DIR": "1"}
-    shell["QEMU_CPU"] = CPU
+    shell |= {"QEMU_CPU": CPU, "DEBIAN_FRONTEND": "noninteractive"}
     return {name: value for name, value in kept.items() if name not in local} | shell
 
 

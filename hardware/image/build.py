@@ -41,8 +41,8 @@ PACKAGES = {
     "Wi-Fi": ["wpasupplicant", "firmware-brcm80211", "wireless-regdb"],
     "the table": ["python3", "python3-venv", "ca-certificates"],
 }
-COMPILES = ["gcc", "libc6-dev", "python3-dev", "python3-venv"]
-"""For the light strips' library, which is compiled in a folder of its own; nothing of it gets on the card."""
+COMPILES = ["gcc", "libc6-dev", "python3-dev"]
+"""For the light strips' library, which is compiled in a second Debian; nothing of it gets on the card."""
 LEFT_OUT = [
     "/usr/share/doc/*/*",
     "/usr/share/info/*",
@@ -171,15 +171,11 @@ def main() -> int:
         suite = args.suite or _suite()
         sources = args.sources.read_text("utf-8") if args.sources else own_sources(suite)
         packages = [name for names in PACKAGES.values() for name in names] + args.packages
-        base = debian(work, "the system", suite, sources, packages, LEFT_OUT)
-        compiler = debian(work, "a compiler", suite, sources, COMPILES, [])
+        base = debian(work, suite, sources, packages, LEFT_OUT)
         with step("unpack them"):
-            for name, tar in (("root", base), ("compiler", compiler)):
-                shutil.rmtree(work / name, ignore_errors=True)
-                (work / name).mkdir()
-                run("tar", "-xpf", tar, "-C", work / name, "--numeric-owner", "--xattrs", "--xattrs-include=*")
+            unpack(base, work / "root")
         root = work / "root"
-        python_packages(work, args.extras)
+        python_packages(base, work, args.extras)
         configure(root)
         versions = args.image.with_suffix(".versions.txt")
         versions.write_text(_versions(root), "utf-8")
@@ -198,12 +194,13 @@ def own_sources(suite: str) -> str:
     )
 
 
-def debian(work: Path, what: str, suite: str, sources: str, packages: Sequence[str], left_out: Sequence[str]) -> Path:
+def debian(work: Path, suite: str, sources: str, packages: Sequence[str], left_out: Sequence[str]) -> Path:
     """Return a tar of a Debian with `packages`, made unless one of the same lists is in `work`."""
-    lists = "\n".join([suite, sources, *packages, *left_out])
+    early = (path for path in sorted((HERE / INITRAMFS).rglob("*")) if path.is_file())
+    lists = "\n".join([suite, sources, *packages, *left_out, *(path.read_text("utf-8") for path in early)])
     tar = work / f"debian-{hashlib.sha256(lists.encode()).hexdigest()[:12]}.tar"
     if not tar.exists():
-        with step(f"Debian's packages: {what} (some minutes)"):
+        with step("Debian's packages (some minutes)"):
             (work / "sources.list").write_text(sources, "utf-8")
             run(
                 "mmdebstrap", "--quiet", "--arch=arm64", "--variant=apt", "--mode=root", "--format=tar",
@@ -218,29 +215,54 @@ def debian(work: Path, what: str, suite: str, sources: str, packages: Sequence[s
     return tar
 
 
-def python_packages(work: Path, extras: str) -> None:
-    """Install this tree and its packages for the card in a venv, beside a compiler; copy the venv to the card."""
-    root, compiler = work / "root", work / "compiler"
-    reach_registries(compiler)
-    kept = (
-        work / f"venv-{hashlib.sha256((TREE / 'pyproject.toml').read_bytes() + extras.encode()).hexdigest()[:12]}.tar"
-    )
+def unpack(tar: Path, folder: Path) -> None:
+    """Unpack a Debian into `folder`, in place of what is there."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    run("tar", "-xpf", tar, "-C", folder, "--numeric-owner", "--xattrs", "--xattrs-include=*")
+
+
+def python_packages(base: Path, work: Path, extras: str) -> None:
+    """Install this tree and its packages for the card in a venv, in a second Debian with a compiler; copy the venv."""
+    root, second = work / "root", work / "second"
+    key = hashlib.sha256((TREE / "pyproject.toml").read_bytes() + f"{base}{extras}".encode()).hexdigest()[:12]
+    kept = work / f"venv-{key}.tar"
+    unpack(base, second)
+    reach_registries(second)
     with step("this tree as a wheel"):
-        wheels = compiler / "tmp/wheels"
+        wheels = second / "tmp/wheels"
         wheels.mkdir(parents=True)
         run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-cache-dir", "-w", wheels, TREE)
         (wheel,) = wheels.glob("*.whl")
-    pip = "/opt/moccasin-mat/bin/pip install -q --no-warn-script-location"
-    with step("Python's packages (some minutes)"):
-        if kept.exists():
-            run("tar", "-xpf", kept, "-C", compiler)
-        else:
-            command = f"python3 -m venv /opt/moccasin-mat && {pip} '/tmp/wheels/{wheel.name}[{extras}]'"
-            run(*inside(compiler, command))
-            run("tar", "-cf", kept.with_suffix(".part"), "-C", compiler, "opt/moccasin-mat")
+    pip = "/opt/moccasin-mat/bin/pip install -q --no-warn-script-location --no-compile"
+    if kept.exists():
+        run("tar", "-xpf", kept, "-C", second)
+    else:
+        with step("a compiler for the light strips' library (some minutes)"):
+            (second / "etc/apt/apt.conf.d/99host").write_text(
+                run("apt-config", "dump", "Acquire", caught=True), "utf-8"
+            )
+            run(
+                *inside(
+                    second, f"apt-get -qq update && apt-get -qq -y --no-install-recommends install {' '.join(COMPILES)}"
+                )
+            )
+        with step("Python's packages (some minutes)"):
+            run(*inside(second, f"python3 -m venv /opt/moccasin-mat && {pip} '/tmp/wheels/{wheel.name}[{extras}]'"))
+            run("tar", "-cf", kept.with_suffix(".part"), "-C", second, "opt/moccasin-mat")
             kept.with_suffix(".part").rename(kept)
-        run(*inside(compiler, f"{pip} --force-reinstall --no-deps /tmp/wheels/{wheel.name}"))
-        run("cp", "-a", compiler / "opt/moccasin-mat", root / "opt/")
+    with step("the wheel onto the card"):
+        run(*inside(second, f"{pip} --force-reinstall --no-deps /tmp/wheels/{wheel.name}"))
+        # what a Python of the same version compiles is the same, and here it is not emulated
+        (site,) = (second / "opt/moccasin-mat/lib").glob("python*/site-packages")
+        if python := shutil.which(site.parent.name):
+            run(python, "-m", "compileall", "-q", "-s", second, site)
+        else:
+            run(
+                *inside(second, f"/opt/moccasin-mat/bin/python -m compileall -q {Path('/') / site.relative_to(second)}")
+            )
+        run("cp", "-a", second / "opt/moccasin-mat", root / "opt/")
+    shutil.rmtree(second)
 
 
 def configure(root: Path) -> None:
@@ -262,8 +284,10 @@ def configure(root: Path) -> None:
         commands = [f"systemctl -q enable {' '.join(ON)}", f"systemctl -q mask {' '.join(OFF)}"]
         run(*inside(root, " && ".join([*commands, "systemctl -q set-default multi-user.target"])))
         _forget(root)
-    with step("the initial memory disk"):
-        run(*inside(root, "update-initramfs -u -k all"))
+    with step(
+        "what the Pi starts"
+    ):  # the kernel's memory disk was made with the packages, the files for it laid there before
+        run(*inside(root, "DEB_MAINT_PARAMS=configure /etc/kernel/postinst.d/z50-raspi-firmware"))
 
 
 def _forget(root: Path) -> None:
@@ -282,7 +306,7 @@ def _forget(root: Path) -> None:
         (root / name).parent.mkdir(exist_ok=True)
         (root / name).symlink_to(to)
     (root / "etc/timezone").unlink(missing_ok=True)
-    for name in ("var/cache/apt", "var/lib/apt/lists", "var/log", "var/lib/systemd", "tmp", "run"):
+    for name in ("var/cache/apt", "var/lib/apt/lists", "var/log", "tmp", "run"):
         for path in (root / name).iterdir():
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
     for name in ("etc/.updated", "var/.updated"):
@@ -300,8 +324,9 @@ def assemble(root: Path, work: Path, image: Path, epoch: int) -> None:
         _empty(root / "boot/firmware")
         for name in ("table", "settings", "systemd"):
             (state / name).mkdir(parents=True)
-        run("cp", "-a", f"{root / 'etc/moccasin-mat'}/.", state / "settings")
-        _empty(root / "etc/moccasin-mat")
+        for folder, kept in (("etc/moccasin-mat", "settings"), ("var/lib/systemd", "systemd")):
+            run("cp", "-a", f"{root / folder}/.", state / kept)
+            _empty(root / folder)
         (root / "var/lib/moccasin-mat").mkdir(exist_ok=True)
         for path in (path for folder in (root, card, state) for path in (folder, *folder.rglob("*"))):
             if path.lstat().st_mtime > epoch:

@@ -33,6 +33,13 @@ LIMIT_S = 1200.0
 """Of the wall's time, to the page: an emulated processor on a busy machine."""
 CARD_BYTES = 4 << 30
 """A card is larger than its image; qemu's card of a Raspberry Pi wants a power of two."""
+SCREEN = """
+import fcntl, struct, termios
+rows, columns = struct.unpack("4H", fcntl.ioctl(open("/dev/tty1"), termios.TIOCGWINSZ, bytes(8)))[:2]
+text = open("/dev/vcsu1", "rb").read().decode("utf-32-le")
+print("\\n".join(text[at : at + columns].rstrip() for at in range(0, len(text), columns)))
+"""
+"""Prints the text on the first screen."""
 TOSS = {"do": "toss", "winner": "A"}
 MISS = {"do": "hit", "found": False}
 
@@ -133,7 +140,7 @@ class Pi:
     def screen(self) -> str:
         """Return the text on the screen, one line a row, once the table's service is on it."""
         for _ in range(60):
-            text = self.told("cat /dev/vcs1 | fold -w $(stty -F /dev/tty1 size | cut -d' ' -f2) | sed 's/ *$//'")
+            text = self.told(f"/opt/moccasin-mat/bin/python -c '{SCREEN}'")
             if "/judge" in text or "does not run" in text:
                 break
             time.sleep(2)
