@@ -284,10 +284,10 @@ def configure(root: Path) -> None:
         commands = [f"systemctl -q enable {' '.join(ON)}", f"systemctl -q mask {' '.join(OFF)}"]
         run(*inside(root, " && ".join([*commands, "systemctl -q set-default multi-user.target"])))
         _forget(root)
-    with step(
-        "what the Pi starts"
-    ):  # the kernel's memory disk was made with the packages, the files for it laid there before
-        run(*inside(root, "DEB_MAINT_PARAMS=configure /etc/kernel/postinst.d/z50-raspi-firmware"))
+    # the kernel's memory disk was made with the packages, for its files lay there before; the hook wants this mounted
+    mount = "mount --bind /boot/firmware /boot/firmware"
+    with step("what the Pi starts"):
+        run(*inside(root, f"{mount} && DEB_MAINT_PARAMS=configure /etc/kernel/postinst.d/z50-raspi-firmware"))
 
 
 def _forget(root: Path) -> None:
