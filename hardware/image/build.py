@@ -88,7 +88,6 @@ ON = [
     "moccasin-mat-grow",
     "moccasin-mat-screen",
     "systemd-networkd",
-    "wpa_supplicant@wlan0",
     "ssh",
 ]
 OFF = [
