@@ -32,8 +32,10 @@ from pi_controller.table.table import Table, bound_to, journalled_game
 from pi_controller.voice.at_table import heard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from contextlib import ExitStack
+
+    from starlette.routing import Route
 
     from pi_controller.calibration.profile import Profile
     from pi_controller.drivers.ports import Buttons, Strip
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from pi_controller.table.command_queue import CommandQueue
     from pi_controller.table.settings import Settings
     from pi_controller.table.view import View
+    from pi_controller.web.feed import Feed
     from pi_controller.web.server import WebServer
 
 
@@ -55,12 +58,16 @@ class Assembly(NamedTuple):
     """The chances of winning, where they are shown."""
     command_queue: CommandQueue | None
     """What judges command on their pages, where there are some."""
+    server: WebServer | None
+    """What serves the pages, already started."""
+    welcome: str
+    """How the first judge signs in, where nobody is known yet."""
 
 
 def assemble(settings: Settings, folder: Path, clock: Callable[[], float], stack: ExitStack) -> Assembly:
     """Return the table of `settings`, which are kept in `folder`; `stack` closes it. Raises `MatError`.
 
-    `clock` is the one that the table will be stepped by, s since 1970. Its pages are served, and where, is printed.
+    `clock` is the one that the table will be stepped by, s since 1970. Its pages are served.
     """
     each = [settings, settings.before_b] if settings.mat.seats == "each" else [settings]
     profiles = [profiled(one, folder) for one in each]
@@ -73,17 +80,15 @@ def assemble(settings: Settings, folder: Path, clock: Callable[[], float], stack
     pressed = buttons(settings, clock)  # before any thread: to open pins the folder is changed for a moment
     if pressed is not None:
         stack.callback(pressed.close)
-    publish, server, command_queue = _web(settings, table, bar, clock, stack)
+    publish, server, command_queue, welcome = _web(settings, table, bar, clock, stack)
     if server is not None:
         server.start()
         stack.callback(server.stop)
-        print(f"live page: {server.url}", flush=True)
-        _invite(server)
     publish = heard(settings.voice, table.view, publish, stack)
     daemon = Daemon(table, mats, pressed, lights(settings, mats[0].source), publish)
     stack.callback(daemon.close)
     daemon.observers += [*observers(settings, table, opened_at, stack), *backup(settings, stack)]
-    return Assembly(daemon, bar, command_queue)
+    return Assembly(daemon, bar, command_queue, server, welcome)
 
 
 def in_language(settings: Settings) -> Settings:
@@ -99,12 +104,15 @@ def open_table(settings: Settings, t: float) -> Table:
         rules = journalled_game(journal, game(settings.game.name, settings.game.options))
         bound = bound_to(journal, settings.table.name)
         referee = referee_for(rules, settings.referee_settings(rules.settings), secrets.token_bytes, bound)
-        # players that a game names itself are in no team
-        teams = {"A": "A", "B": "B"} if "players" in rules.settings else {"A": settings.teams.a, "B": settings.teams.b}
-        return Table(journal, rules, teams, referee, t, settings.mat.seats)
+        return Table(journal, rules, teams_of(settings, rules), referee, t, settings.mat.seats)
     except MatError:
         journal.close()
         raise
+
+
+def teams_of(settings: Settings, rules: Game[Any]) -> dict[str, str]:
+    """Return the teams' names by their letters; players that a game names itself are in no team."""
+    return {"A": "A", "B": "B"} if "players" in rules.settings else {"A": settings.teams.a, "B": settings.teams.b}
 
 
 def profiled(settings: Settings, folder: Path) -> tuple[Settings, Profile | None]:
@@ -186,27 +194,33 @@ def chances_bar(settings: Settings, rules: Game[Any]) -> ChancesBar | None:
 
 def _web(
     settings: Settings, table: Table, bar: ChancesBar | None, clock: Callable[[], float], stack: ExitStack
-) -> tuple[Callable[[View], None] | None, WebServer | None, CommandQueue | None]:
+) -> tuple[Callable[[View], None] | None, WebServer | None, CommandQueue | None, str]:
     if not settings.web.enabled:
-        return None, None, None
-    from pi_controller.web.address import Pages, serves_others  # noqa: PLC0415 - a table without pages needs no server
-    from pi_controller.web.feed import Feed  # noqa: PLC0415
-    from pi_controller.web.server import WebServer  # noqa: PLC0415
+        return None, None, None, ""
+    from pi_controller.web.feed import Feed  # noqa: PLC0415 - a table without pages needs none
 
     web = settings.web
     feed = Feed(bar.of if bar else None, clock=clock)
     feed.publish(table.view)
-    command_queue, more = None, []
+    command_queue, more, welcome_text = None, [], ""
     if web.judges:
         from pi_controller.web.judging import judging, welcome  # noqa: PLC0415
 
         judges = judging(settings, table, feed, clock)
         stack.callback(judges.users.close)
         command_queue, more = judges.command_queue, judges.routes
-        if welcome_text := welcome(judges, shows=sys.stdout.isatty()):
-            print(welcome_text, flush=True)
+        welcome_text = welcome(judges, shows=sys.stdout.isatty())
+    return feed.publish, server_for(settings, feed, more), command_queue, welcome_text
+
+
+def server_for(settings: Settings, feed: Feed, more: Sequence[Route] = ()) -> WebServer:
+    """Return what serves the pages of `feed` as `settings` want them, not yet started, with `more` routes."""
+    from pi_controller.web.address import Pages, serves_others  # noqa: PLC0415 - a table without pages needs no server
+    from pi_controller.web.server import WebServer  # noqa: PLC0415
+
+    web = settings.web
     pages = Pages(web.address, web.event, settings.table.name, web.words, serves_others(web.host))
-    server = WebServer(
+    return WebServer(
         feed,
         web.host,
         web.port,
@@ -216,17 +230,21 @@ def _web(
         more=more,
         pages=pages,
     )
-    return feed.publish, server, command_queue
 
 
-def _invite(server: WebServer) -> None:
-    """Say where phones find the page, in a terminal with a code to point a camera at."""
+def invite(server: WebServer | None, welcome: str = "") -> None:
+    """Print where the pages are and how the first judge signs in, in a terminal below a code for a phone's camera."""
     from pi_controller.web.address import addresses, blocks  # noqa: PLC0415 - a table without pages draws no codes
 
-    found = addresses(server.pages, server.port)
-    if found:
-        print("for phones: " + " or ".join(f"{one}/" for one in found), flush=True)
+    found = [] if server is None else addresses(server.pages, server.port)
     if found and sys.stdout.isatty():
         from rich.console import Console  # noqa: PLC0415
 
-        Console().print(blocks(f"{found[0]}/"))
+        at = f"{found[0]}/judge" if welcome else f"{found[0]}/"  # somebody has to judge before there is much to see
+        Console().print(blocks(at))
+        print(f"The code leads a phone to {at}")
+    lines = [] if server is None else [f"live page: {server.url}"]
+    lines += ["for phones: " + " or ".join(f"{one}/" for one in found)] if found else []
+    lines += [welcome] if welcome else []
+    if lines:
+        print("\n".join(lines), flush=True)

@@ -9,18 +9,20 @@ from __future__ import annotations
 import gc
 import os
 import queue
+import shutil
 import signal
 import sys
 import time
 from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING
 
-from pi_controller.assembly import assemble, in_language
-from pi_controller.console import help_for, run_line, typed_lines
+from pi_controller.assembly import assemble, in_language, invite
+from pi_controller.console import help_now, run_line, typed_lines
 from pi_controller.daemon import FRAME_S, Daemon
 from pi_controller.drivers.notify import Notifier, from_environment
 from pi_controller.link.source import NoSource
-from pi_controller.show.terminal import render_text
+from pi_controller.show.terminal import render_text, score_sheet
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,10 +79,16 @@ def run_table(settings: Settings, folder: Path) -> None:
         if not service.managed:  # the unit says who may read what a service keeps
             stack.callback(os.umask, os.umask(PRIVATE))
         clock = steady_clock()
-        daemon, bar, command_queue = assemble(settings, folder, clock, stack)
+        daemon, bar, command_queue, server, welcome = assemble(settings, folder, clock, stack)
+        shows = sys.stdout.isatty()
+        if not shows:
+            invite(server, welcome)
         lines = _console(daemon.table) if sys.stdin.isatty() else queue.SimpleQueue[str]()
         settle()
-        drive(daemon, clock, lines, stop, bar, service, command_queue, settings.web.language)
+        last = partial(invite, server, welcome) if shows else None
+        drive(daemon, clock, lines, stop, bar, service, command_queue, settings.web.language, last)
+        if shows:
+            print(f"\n{score_sheet(daemon.table.view, settings.web.language)}", end="")
 
 
 def steady_clock() -> Callable[[], float]:
@@ -91,8 +99,13 @@ def steady_clock() -> Callable[[], float]:
 
 def _console(table: Table) -> queue.SimpleQueue[str]:
     """Return the lines that the judge types, who is told what they can be."""
-    print(help_for(table.game))
+    print(help_now(table, columns()))
     return typed_lines()
+
+
+def columns() -> int:
+    """Return how wide the terminal is, in characters."""
+    return shutil.get_terminal_size().columns
 
 
 def settle() -> None:
@@ -114,9 +127,14 @@ def drive(
     service: Notifier,
     command_queue: CommandQueue | None = None,
     language: str = "en",
+    last: Callable[[], None] | None = None,
 ) -> None:
-    """Step the table until `stop` is wanted. Only a step that came to its end feeds the `service`'s watchdog."""
+    """Step the table until `stop` is wanted. Only a step that came to its end feeds the `service`'s watchdog.
+
+    In a terminal the table is drawn at each change, and until play moves on, `last` prints what is to stand below it.
+    """
     shown: View | None = None
+    began = ""  # the phase that the first picture shows
     try:
         while not stop.wanted:
             daemon.step(t := clock())
@@ -126,10 +144,13 @@ def drive(
             if command_queue is not None:
                 command_queue.serve(daemon.table, clock(), state)
             while not lines.empty():
-                print(run_line(daemon.table, lines.get(), clock(), language))
+                print(run_line(daemon.table, lines.get(), clock(), language, columns()))
             if daemon.table.view is not shown and sys.stdout.isatty():
                 shown = daemon.table.view
+                began = began or shown.phase
                 print(render_text(shown, language=language, chances=bar.of(shown) if bar else None), flush=True)
+                if last is not None and shown.phase == began:
+                    last()
             if (port := daemon.source.port) is None:
                 stop.wait(IDLE_S)
             elif daemon.calm:

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pdoc
 
-PACKAGES = [f"pi_controller.{name}" for name in ("games", "link", "mat", "record", "referee", "show", "table")]
+PACKAGES = [
+    f"pi_controller.{name}" for name in ("games", "link", "mat", "record", "referee", "show", "table", "tournament")
+]
 
 
 def build(folder):

@@ -2,9 +2,10 @@
 
 import pytest
 
-from pi_controller.console import HELP, help_for, run_line, understand
+from pi_controller.console import help_all, help_now, run_line, understand
 from pi_controller.errors import UsageError
 from pi_controller.games import registry
+from pi_controller.mat.events import Link, Strike
 from pi_controller.record.playthrough import Playthrough
 from pi_controller.record.reading import read
 from pi_controller.record.writing import write
@@ -78,8 +79,31 @@ def test_what_can_be_said(line, call):
 def test_what_cannot(line):
     with pytest.raises(UsageError) as refused:
         understand(line, 1.0, DAKOTA)
-    assert "nothing the judge can say" in refused.value.what
-    assert "found [PAD]" in refused.value.todo
+    assert "\n" not in refused.value.what
+    assert refused.value.todo == "'help' tells what can be typed now"
+
+
+@pytest.mark.parametrize(
+    ("game", "line", "what"),
+    [
+        ("dakota", "bar", "not understood: bar"),
+        ("dakota", "fuond 3", "not understood: fuond 3; did you mean found?"),
+        ("dakota", "hit", "hit needs found or missed: hit missed"),
+        ("dakota", "foul hider", "foul needs its kind: foul hitter outside_help last"),
+        ("dakota", "answer", "answer is not whole: answer CHOICE"),
+        ("dakota", "clock", "clock is not whole: clock stop|go [REASON]"),
+        ("ojibwe", "shoot open 1", "shoot needs the pad struck, or -: shoot open 1 hit 4 ball 4"),
+        ("slahal", "guess", "guess needs what is guessed: guess left inside"),
+        ("bageswin", "throw", "throw needs how many of each piece show red: throw woman 1 fish 1 knives 0 buttons 0"),
+        ("plum_stone", "lot", "lot needs who throws first: lot B"),
+        ("patol", "throw", "throw needs how many marked: throw 3"),
+        ("patol", "throw 4", "throw: marked cannot be 4; marked is a whole number from 0 to 3; for example: throw 3"),
+    ],
+)
+def test_it_says_what_is_missing(game, line, what):
+    with pytest.raises(UsageError) as refused:
+        understand(line, 1.0, registry.game(game))
+    assert refused.value.what == what
 
 
 @pytest.fixture
@@ -125,7 +149,7 @@ def test_a_table_is_set_by_what_is_otherwise(table):
     assert "add up to 22, not 20" in run_line(table, "set long.A=6; why", 5.0)
     assert "the score sheet has no 'wide.A'" in run_line(table, "set wide.A=6; why", 6.0)
     assert "there is no 'all'" in run_line(table, "set all; why", 7.0)
-    assert "nothing the judge can say" in run_line(table, "set", 8.0)
+    assert "set is not whole: set KEY=VALUE" in run_line(table, "set", 8.0)
     assert "is no value" in run_line(table, 'set long="; why', 9.0)
     assert table.view is before
 
@@ -188,7 +212,7 @@ def test_a_judge_rules_in_every_game(name, line, instead, set_to, tmp_path):
 def test_a_refused_line_says_why_and_changes_nothing(table):
     before = table.view
     assert "toss" in run_line(table, "found", 1.0)
-    assert "nothing the judge can say" in run_line(table, "fuond", 1.0)
+    assert "not understood: fuond" in run_line(table, "fuond", 1.0)
     assert run_line(table, "  ", 1.0) == ""
     assert table.view is before
 
@@ -234,7 +258,7 @@ def test_answers_and_undo_are_the_same_words_in_every_game(name):
     assert understand("undo misread", 1.0, game) == JudgeUndo(1.0, "misread")
     assert understand("answer 2", 1.0, game) == JudgeAnswer(1.0, "2")
     assert understand("again", 1.0, game) == JudgeHideAgain(1.0)
-    with pytest.raises(UsageError, match="nothing the judge can say"):
+    with pytest.raises(UsageError, match="not understood: found"):
         understand("found", 1.0, game)
 
 
@@ -245,20 +269,20 @@ def test_answers_and_undo_are_the_same_words_in_every_game(name):
         ("guess up left", "signal is one of: left, right, inside, outside"),
         ("guess left right left", "does not take 'left'"),
         ("king_moved C", "by cannot be 'C'"),
-        ("duel A", "nothing stands behind A"),
+        ("duel A", "duel: nothing stands behind A"),
         ("time 3", "does not take 3"),
         ("rehide why=bumped", "rehide has no 'why'"),
         ('guess "left', "is no value"),
-        ("[judge] time", "nothing the judge can say"),
+        ("[judge] time", "not understood: [judge] time"),
         ("guess " + "left " * 200, "more than 100 words"),
     ],
 )
 def test_what_is_no_line_of_a_game(line, what):
-    with pytest.raises(UsageError, match="nothing the judge can say") as refused:
+    with pytest.raises(UsageError) as refused:
         understand(line, 1.0, registry.game("slahal"))
     assert what in refused.value.what
     assert "\n" not in refused.value.what
-    assert "duel A yes B no" in refused.value.todo
+    assert "'help'" in refused.value.todo
 
 
 @pytest.mark.parametrize(
@@ -273,13 +297,66 @@ def test_what_is_no_line_of_a_game(line, what):
 )
 def test_the_help_has_every_word_and_every_line_of_it_can_be_typed(name, words):
     game = registry.game(name, {"players": "Big Bear,true,B,C,D,E,F,G"} if name == "patol" else {})
-    examples = help_for(game).split("\n")[0].split(": ", 1)[1].split(" | ")
+    told, _, _ = help_all(game, 1000).partition("\n")
+    examples = told.removeprefix("For example: ").split(" | ")
     assert {understand(line, 1.0, game).action["do"] for line in examples} == words
 
 
-def test_the_help_of_the_mats_own_game(table):
-    assert help_for(DAKOTA) == run_line(table, "help", 1.0) == HELP
-    words = run_line(table, "help words", 1.0)
+def typed_now(table):
+    now, _, always = run_line(table, "help", 1.0, width=1000).partition("\n")
+    assert always == "Always: undo [REASON] | help all | help words"
+    return now.removeprefix("Now: ").split(" | ")
+
+
+def test_help_is_of_the_moment(table):
+    assert typed_now(table) == ["toss A", "toss B"]
+    run_line(table, "toss A", 2.0)
+    fouls = ["foul hider KIND", "foul hitter KIND"]
+    assert typed_now(table) == ["hidden", "found [PAD]", "missed [PAD]", *fouls]
+    run_line(table, "hidden", 3.0)
+    assert typed_now(table) == ["found [PAD]", "missed [PAD]", *fouls]
+    run_line(table, "protest B his sleeve", 4.0)
+    assert typed_now(table) == ["ruling upheld REASON", "ruling denied REASON", "ruling play_on REASON"]
+    run_line(table, "ruling denied seen by all", 5.0)
+    run_line(table, "forfeit B", 6.0)
+    assert typed_now(table) == ["new", "new swapped"]
+
+
+def test_a_question_is_answered_from_the_help(tmp_path):
+    with Journal(tmp_path / "j.sqlite") as journal:
+        table = Table(journal, DAKOTA, {"A": "A", "B": "B"}, DakotaReferee(DAKOTA, None, bytes))
+        run_line(table, "toss A", 1.0)
+        run_line(table, "hidden", 2.0)
+        table.mat_event(Link(2.5, up=True))
+        table.mat_event(Strike(3.0, (1, 2)))
+        assert table.view.question is not None
+        assert typed_now(table) == [*(f"answer {choice}" for choice in table.view.question.choices), "again"]
+        assert run_line(table, typed_now(table)[0], 4.0) == "so it stands"
+
+
+@pytest.mark.parametrize("name", registry.names())
+@pytest.mark.parametrize("width", [40, 80])
+def test_help_is_broken_at_words(name, width, tmp_path):
+    game = registry.game(name)
+    with Journal(tmp_path / "j.sqlite") as journal:
+        table = Table(journal, game, {"A": "A", "B": "B"}, referee_for(game, None, bytes))
+        for line in ("help", "help all", "help words"):
+            told = run_line(table, line, 1.0, width=width).split("\n")
+            one_line = run_line(table, line, 1.0, width=1000)
+            assert max(map(len, told)) <= width
+            assert "".join("".join(told).split()) == "".join(one_line.split()), "nothing is lost"
+
+
+def test_all_that_can_be_typed(table):
+    told = run_line(table, "help all", 1.0)
+    assert told == help_all(DAKOTA)
+    for line in ("toss A|B", "found [PAD]", "foul hider KIND [last]", "bead_off_mat", "close SIDE", "new [swapped]"):
+        assert line in told
+    assert help_now(table) == run_line(table, " help ", 1.0)
+
+
+def test_the_words_of_the_mats_own_game(table):
+    words = run_line(table, "help words", 1.0, width=500)
     assert "Paguga (pa-goo-ga, the goo long and guttural): The bead was found on the second hit." in words
     assert "Grady Renville" in words.splitlines()[-1]
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 VERBS: dict[str, str] = {
     "demo": "play a game on a simulated mat, from sensor bytes to lights",
+    "setup-table": "ask which game, who plays and who may see; write a table's settings",
     "run": "run a table: the board, the buttons, the strips, the live page",
     "setup": "install the table's service on this machine, or take it back",
     "doctor": "look at every sensor, the link, the disk: what is wrong, what to do",
@@ -28,6 +29,7 @@ VERBS: dict[str, str] = {
     "languages": "list the languages, how far each is filled, and by whose word",
     "calibrate": "measure the mat step by step and keep what was found as a profile",
     "score": "keep score: actions in, states and words called out, one JSON a line",
+    "bracket": "run a tournament: results in, who plays and who is out a line out, all JSON",
     "chances": "tell the exact chances of winning, for learning the game",
     "referee": "judge mat events: one JSON a line in, what follows from them out",
     "replay": "show a game hide by hide, or feel its sensors again",
@@ -42,6 +44,8 @@ VERBS: dict[str, str] = {
     "check-settings": "check a settings file, or print a commented example",
 }
 """What each verb is for; its module here has its name, with `parser()` and `main(argv)`."""
+ENDS = "2 called wrongly or not possible; 130 stopped by hand."
+"""What the exit statuses mean that all verbs have."""
 _FORMER = {"odds": "chances", "salvage": "recover"}
 """Verbs under the names they once had; the help does not list them."""
 
@@ -78,7 +82,8 @@ def usage() -> str:
         "  -V, --version  say which version this is\n"
         "  -h, --help     this text; 'moccasin-mat help VERB' or 'VERB --help' tells a verb's options\n"
         "  --print-completion SHELL  the script by which bash, zsh or tcsh completes verbs and options\n"
-        "  --print-manual            the manual page, for man\n"
+        "  --print-manual            the manual page, for man\n\n"
+        f"Exit status: 0 done; {ENDS} A verb's own help says what else it returns.\n"
     )
 
 
@@ -115,7 +120,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         from pi_controller.games.wording import printable
 
         lines = f"moccasin-mat: {error.what}" + (f"\n  {error.todo}" if error.todo else "")
-        print("\n".join(map(printable, lines.split("\n"))), file=sys.stderr)
+        print("\n".join(map(_wrapped, map(printable, lines.split("\n")))), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
@@ -123,6 +128,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         # the reader went away (`| head`): nothing more to say, and no second complaint when Python shuts down
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _wrapped(line: str) -> str:
+    """Return `line` broken at words where a terminal is too narrow for it; a file has it whole."""
+    from shutil import get_terminal_size
+    from textwrap import fill
+
+    if not sys.stderr.isatty():
+        return line
+    indent = " " * (len(line) - len(line.lstrip()) + 2)
+    width = get_terminal_size().columns
+    return fill(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def _nearest(verb: str) -> str:

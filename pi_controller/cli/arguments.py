@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import argparse
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from pi_controller.cli import ENDS
 from pi_controller.errors import UsageError
 from pi_controller.setup.place import SYSTEM_SETTINGS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from pi_controller.table.settings import Settings
 
 INSTALLED = SYSTEM_SETTINGS
@@ -25,7 +28,7 @@ class Parser(argparse.ArgumentParser):
     """
 
     def __init__(self, verb: str, description: str, statuses: str = "0 done", epilog: str = "") -> None:
-        ends = f"Exit status: {statuses}; 2 called wrongly or not possible; 130 stopped by hand."
+        ends = f"Exit status: {statuses}; {ENDS}"
         super().__init__(
             prog=f"moccasin-mat {verb}",
             description=description,
@@ -62,3 +65,35 @@ def load_settings(path: Path | None) -> Settings:
     from pi_controller.table.settings import Settings, load
 
     return Settings() if path is None else load(path)
+
+
+def add_actions(parser: Parser) -> None:
+    """Give `parser` the argument FILE, whose lines `open_actions` reads."""
+    parser.add_argument("file", metavar="FILE", nargs="?", default="-", help="the actions (default: standard input)")
+
+
+@contextmanager
+def open_actions(name: str) -> Iterator[Iterable[bytes]]:
+    """Give the lines of the file `name`, of standard input for "-". Raises `UsageError` where it cannot be read."""
+    if name == "-":
+        yield _readable(sys.stdin.buffer, "standard input")
+        return
+    try:
+        source = Path(name).open("rb")  # noqa: SIM115 - closed below; here only opening it may fail
+    except OSError as error:
+        raise _unreadable(name, error) from error
+    with source:
+        yield _readable(source, name)
+
+
+def _readable(lines: Iterable[bytes], name: str) -> Iterator[bytes]:
+    try:
+        yield from lines
+    except OSError as error:
+        raise _unreadable(name, error) from error
+
+
+def _unreadable(name: str, error: OSError) -> UsageError:
+    return UsageError(
+        f"cannot read {name}: {error.strerror or error}", "name a file of actions, one JSON object a line"
+    )

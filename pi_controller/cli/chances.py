@@ -7,6 +7,7 @@ import re
 from argparse import ArgumentTypeError
 from fractions import Fraction
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, cast
 
 from pi_controller.cli.arguments import Parser
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pi_controller.games.chances import Chances
+
+
+_WIDTH = 80
+"""Characters in a line."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -168,21 +173,30 @@ def _solved_as_json(solved: Chances, state: Any) -> dict[str, Json]:
 
 
 def _lines(solved: Chances, state: Any) -> list[str]:
-    """Return the page: chances in percent."""
-    lines = [", ".join([solved.game.name, *_chosen(solved.game)]), f"  {solved.assumed}", ""]
+    """Return the page: chances in percent, in lines of at most `_WIDTH` characters."""
+    lines = [", ".join([solved.game.name, *_chosen(solved.game)])]
+    lines += [*wrap(solved.assumed, _WIDTH, initial_indent="  ", subsequent_indent="  "), ""]
     if state is not None:
         lines += [drawn(solved.game.name, solved.game.sheet(state)), ""]
         return lines + _columns((name, (chance,)) for name, chance in solved.by_player(state).items())
     lines += _columns((label, (chance,)) for label, chance in solved.openings())
     page = solved.page()
     heads = page.columns if len(page.columns) > 1 else ()
-    return [*lines, "", page.heading, *_columns(page.rows, heads)]
+    return [*lines, "", *wrap(page.heading, _WIDTH), *_columns(page.rows, heads)]
 
 
 def _columns(rows: Any, heads: tuple[str, ...] = ()) -> list[str]:
     table = [(label, [f"{100 * chance:.1f} %" for chance in chances]) for label, chances in rows]
     wide = max(len(label) for label, _ in table)
     room = max(len(cell) for _, cells in table for cell in [*cells, *heads])
-    lines = [(f"  {'':<{wide}}", heads)] if heads else []
-    lines += [(f"  {label:<{wide}}", cells) for label, cells in table]
-    return ["  ".join([label, *(f"{cell:>{room}}" for cell in cells)]) for label, cells in lines]
+    count = max(len(cells) for _, cells in table)
+    abreast = max(1, (_WIDTH - len("  ") - wide) // (len("  ") + room))
+    lines: list[str] = []
+    for first in range(0, count, abreast):
+        rows = [(f"  {'':<{wide}}", heads)] if heads else []
+        rows += [(f"  {label:<{wide}}", cells) for label, cells in table]
+        lines += [""] if first else []
+        lines += [
+            "  ".join([label, *(f"{cell:>{room}}" for cell in cells[first : first + abreast])]) for label, cells in rows
+        ]
+    return lines

@@ -13,23 +13,29 @@ import json
 import sys
 import tempfile
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pi_controller.cli.arguments import Parser
+from pi_controller.cli.arguments import Parser, load_settings
 from pi_controller.errors import UsageError
-from pi_controller.games.registry import DEFAULT
+from pi_controller.games import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
+    from pi_controller.games.base import Game
     from pi_controller.show.chances_bar import ChancesBar
+    from pi_controller.sim.conditions import Conditions
     from pi_controller.sim.simulation import Simulation
-    from pi_controller.table.view import View
+    from pi_controller.table.settings import Settings
+    from pi_controller.web.feed import Feed
+    from pi_controller.web.server import WebServer
 
 TICK_S = 0.016
 """Virtual seconds a tick where people watch; without anyone watching the ticks are longer."""
+BETWEEN_S = 8.0
+"""Seconds in which a game that is over is looked at, before the next one begins."""
 SPEEDS = ("1", "8", "max")
 
 
@@ -37,10 +43,16 @@ def parser() -> Parser:
     """Return the parser."""
     parser = Parser(
         "demo",
-        "Play a game on a simulated mat, from sensor bytes to lights.",
+        "Play a game on a simulated mat, from sensor bytes to lights. At a terminal the page stays up after the game, "
+        "until Ctrl-C.",
         "0 the game is over and its journal agrees with what really happened, 1 not so",
     )
-    parser.add_argument("--game", metavar="G", default=DEFAULT, help=f"what is played (default: {DEFAULT})")
+    parser.add_argument(
+        "--settings", metavar="FILE", help="a table's settings: their game, names and pages (default: the defaults)"
+    )
+    parser.add_argument(
+        "--game", metavar="G", help=f"what is played (default: of the settings, else {registry.DEFAULT})"
+    )
     parser.add_argument("--set", metavar="OPTION=VALUE", action="append", default=[], help="an option of the game")
     parser.add_argument(
         "--seed", metavar="N", type=int, default=1, help="the same seed plays the same game (default: 1)"
@@ -52,12 +64,15 @@ def parser() -> Parser:
     )
     parser.add_argument("--doubts", metavar="P", type=float, default=0.03, help="how often the judge is needed (0.03)")
     parser.add_argument("--journal", metavar="FILE", help="keep the journal here (default: it goes with the demo)")
+    parser.add_argument("--loop", action="store_true", help="play one game after another, until Ctrl-C")
     parser.add_argument("--no-web", action="store_true", help="no live page")
-    parser.add_argument("--port", metavar="N", type=int, default=0, help="the live page's port (default: a free one)")
+    parser.add_argument(
+        "--port", metavar="N", type=int, help="the live page's port (default: of the settings, else a free one)"
+    )
     parser.add_argument("--chances", action="store_true", help="show each side's chance of winning")
     parser.add_argument("--odds", dest="chances", action="store_true", help=argparse.SUPPRESS)  # its former name
     parser.add_argument(
-        "--language", metavar="L", default="en", help="a language's code, or its catalogue: FOLDER/dak.po (default: en)"
+        "--language", metavar="L", help="a language's code, or its catalogue: FOLDER/dak.po (default: of the settings)"
     )
     parser.add_argument("--json", action="store_true", help="print one line at the end: the final state and the truth")
     return parser
@@ -68,54 +83,114 @@ def main(argv: Sequence[str]) -> int:
     args = parser().parse_args(argv)
     if not 0 <= args.seed < 2**63:
         raise UsageError(f"seed {args.seed} cannot be", "a seed is a whole number from 0")
-    from pi_controller.games import registry
+    if args.loop and (args.journal or args.json):
+        raise UsageError("--loop plays many games", "leave out --journal and --json, which are of one game")
     from pi_controller.games.options import from_text
-    from pi_controller.show.chances_bar import ChancesBar
-    from pi_controller.show.i18n import chosen
     from pi_controller.sim.conditions import Conditions
+
+    settings = _settings(args)
+    game = registry.game(settings.game.name, settings.game.options | from_text(args.set))
+    conditions = Conditions.named(args.conditions)
+    if not args.json:
+        print("The simulated mat is being set up ...", flush=True)
+    from pi_controller.assembly import invite
+
+    bar = _chances(game) if args.chances else None
+    stays = sys.stdin.isatty() and not args.no_web and not args.json
+    with ExitStack() as stack:
+        feed, server = _web(settings, stack, bar) if not args.no_web else (None, None)
+        if not args.json and not sys.stdout.isatty():
+            invite(server)
+        seed, status = args.seed, 0
+        while True:
+            played = _play(seed, game, settings, args, feed, server, bar, conditions)
+            status = max(status, played)
+            if not args.loop:
+                break
+            seed += 1
+            if sys.stdout.isatty():
+                time.sleep(BETWEEN_S)
+        if stays:
+            if sys.stdout.isatty():  # else it stands at the top, where it is looked for
+                invite(server)
+            print("The page stays up until Ctrl-C.", flush=True)
+            with suppress(KeyboardInterrupt):
+                while True:
+                    time.sleep(BETWEEN_S)
+        return status
+
+
+def _chances(game: Game[Any]) -> ChancesBar:
+    from pi_controller.show.chances_bar import ChancesBar
+
+    return ChancesBar(game)
+
+
+def _settings(args: argparse.Namespace) -> Settings:
+    """Return the table's settings with what `args` say otherwise: the pages at a free port where no file names one."""
+    from pi_controller.show.i18n import chosen
+    from pi_controller.table.settings_game import GameSection
+
+    settings = load_settings(None if args.settings is None else Path(args.settings))
+    port = settings.web.port if args.settings is not None else 0
+    web = {"port": port if args.port is None else args.port, "language": chosen(args.language or settings.web.language)}
+    update: dict[str, Any] = {"web": settings.web.model_copy(update=web)}
+    if args.game is not None and args.game != settings.game.name:
+        registry.kind(args.game)
+        update["game"] = GameSection(name=args.game)
+    return settings.model_copy(update=update)
+
+
+def _web(settings: Settings, stack: ExitStack, bar: ChancesBar | None) -> tuple[Feed, WebServer]:
+    """Return what publishes the views and what serves the pages, already started; `stack` ends it."""
+    from pi_controller.assembly import server_for
+    from pi_controller.web.feed import Feed
+
+    feed = Feed(bar.of if bar else None)
+    server = server_for(settings, feed)
+    server.start()
+    stack.callback(server.stop)
+    return feed, server
+
+
+def _play(
+    seed: int,
+    game: Game[Any],
+    settings: Settings,
+    args: argparse.Namespace,
+    feed: Feed | None,
+    server: WebServer | None,
+    bar: ChancesBar | None,
+    conditions: Conditions,
+) -> int:
+    """Play one game on a fresh journal; return 0 when it came to its end and its journal says what happened, else 1."""
+    from pi_controller.assembly import teams_of
     from pi_controller.sim.plans import Mischief
     from pi_controller.sim.simulation import Simulation
 
-    args.language = chosen(args.language)
-    game = registry.game(args.game, from_text(args.set))
-    bar = ChancesBar(game) if args.chances else None
+    speed = args.speed or ("8" if sys.stdout.isatty() else "max")
     with ExitStack() as stack:
         journal = args.journal
         if journal is None:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="moccasin-mat-demo-"))
             journal = str(Path(folder) / "demo.sqlite")
-        speed = args.speed or ("8" if sys.stdout.isatty() else "max")
         simulation = stack.enter_context(
             Simulation(
-                args.seed,
+                seed,
                 Path(journal),
                 game,
-                conditions=Conditions.named(args.conditions),
+                conditions=conditions,
                 mischief=Mischief(fouls=args.fouls, doubts=args.doubts),
                 pace="natural" if speed == "1" else "brisk",
-                publish=_web(args, stack, bar),
+                publish=None if feed is None else feed.publish,
+                teams=teams_of(settings, game) if args.settings is not None else None,
             )
         )
         if speed == "max":
             _hurry(simulation, quiet=args.json)
         else:
-            _watch(simulation, float(speed), bar, args.language, quiet=args.json)
-        return _end(simulation, args)
-
-
-def _web(args: argparse.Namespace, stack: ExitStack, bar: ChancesBar | None) -> Callable[[View], None] | None:
-    if args.no_web:
-        return None
-    from pi_controller.web.feed import Feed
-    from pi_controller.web.server import WebServer
-
-    feed = Feed(bar.of if bar else None)
-    server = WebServer(feed, port=args.port, language=args.language)
-    server.start()
-    stack.callback(server.stop)
-    if not args.json:
-        print(f"live page: {server.url}", flush=True)
-    return feed.publish
+            _watch(simulation, float(speed), bar, settings.web.language, server, quiet=args.json)
+        return _end(simulation, settings.web.language, seed, args)
 
 
 def _hurry(simulation: Simulation, *, quiet: bool) -> None:
@@ -129,11 +204,21 @@ def _hurry(simulation: Simulation, *, quiet: bool) -> None:
             print(line, flush=True)
 
 
-def _watch(simulation: Simulation, speed: float, bar: ChancesBar | None, language: str, *, quiet: bool) -> None:
-    """Play at `speed` times real time, with the strips in the terminal."""
+def _watch(
+    simulation: Simulation,
+    speed: float,
+    bar: ChancesBar | None,
+    language: str,
+    server: WebServer | None,
+    *,
+    quiet: bool,
+) -> None:
+    """Play at `speed` times real time, with the strips in the terminal and the page's address below them."""
+    from rich.console import Group
     from rich.live import Live
+    from rich.text import Text
 
-    from pi_controller.show.terminal import render
+    from pi_controller.show.terminal import HEIGHT, render
     from pi_controller.sim.demo_lines import DemoLines
 
     begun, t0 = time.monotonic(), simulation.t
@@ -142,13 +227,17 @@ def _watch(simulation: Simulation, speed: float, bar: ChancesBar | None, languag
         if not quiet and sys.stdout.isatty():
             live = stack.enter_context(Live(auto_refresh=False, transient=True))
         lines, drawn = DemoLines(), -1.0
+        below = (
+            [] if server is None else [Text(""), Text(f"live page: {server.url}   Ctrl-C ends the demo", no_wrap=True)]
+        )
         while not simulation.over:
             view = simulation.tick(TICK_S)
             ahead = (simulation.t - t0) / speed - (time.monotonic() - begun)
             if live is not None and time.monotonic() - drawn > 1 / 12:
                 drawn = time.monotonic()
                 chances = bar.of(view) if bar else None
-                live.update(render(view, simulation.t, language=language, chances=chances), refresh=True)
+                picture = render(view, simulation.t, language=language, chances=chances, height=HEIGHT - len(below))
+                live.update(Group(picture, *below), refresh=True)
             line = lines.of(view)
             if live is None and not quiet and line is not None:
                 print(line, flush=True)
@@ -156,7 +245,7 @@ def _watch(simulation: Simulation, speed: float, bar: ChancesBar | None, languag
                 time.sleep(ahead)
 
 
-def _end(simulation: Simulation, args: argparse.Namespace) -> int:
+def _end(simulation: Simulation, language: str, seed: int, args: argparse.Namespace) -> int:
     import msgspec
 
     wrong = simulation.disagreements()
@@ -164,7 +253,7 @@ def _end(simulation: Simulation, args: argparse.Namespace) -> int:
     if args.json:
         final: dict[str, Any] = {
             "game": simulation.game.name,
-            "seed": args.seed,
+            "seed": seed,
             "state": simulation.game.sheet(simulation.state),
             "hides": view.hide,
             "virtual_s": round(simulation.t, 3),
@@ -173,11 +262,13 @@ def _end(simulation: Simulation, args: argparse.Namespace) -> int:
         }
         print(json.dumps(final, separators=(",", ":")))
     else:
-        from pi_controller.show.terminal import render_text
+        from pi_controller.show.terminal import render_text, score_sheet
 
-        print(render_text(view, language=args.language))
+        if not sys.stdout.isatty():  # there the strips were seen
+            print(render_text(view, language=language))
+        print(score_sheet(view, language))
         played = f"{view.hide} hides in " if view.hide else ""
-        print(f"\n{played}{simulation.t / 60:.1f} simulated minutes, seed {args.seed}.")
+        print(f"{played}{simulation.t / 60:.1f} simulated minutes, seed {seed}.")
         print("The journal and what really happened agree." if not wrong else "\n".join(["They disagree:", *wrong]))
         if args.journal:
             print(f"The journal is {args.journal}: 'moccasin-mat replay {args.journal}' shows it hide by hide.")

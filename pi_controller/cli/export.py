@@ -12,7 +12,8 @@ from pi_controller.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_controller.table.printed import Paper
+    from pi_controller.table.printed import Paper, Wording
+    from pi_controller.table.sheet import Line, Sheet
 
 
 def parser() -> Parser:
@@ -50,8 +51,28 @@ def main(argv: Sequence[str]) -> int:
     if args.json:
         sys.stdout.write(as_json(sheet))
     elif args.print:
-        sys.stdout.write(page(sheet, paper))
+        sys.stdout.write(page(sheet, paper, _wording(sheet)))
     else:
-        for path in write_all(Path(args.file), Path(args.folder), sheet, paper, pdf=args.pdf):
+        for path in write_all(Path(args.file), Path(args.folder), sheet, paper, pdf=args.pdf, wording=_wording(sheet)):
             print(path)
     return 0
+
+
+def _wording(sheet: Sheet) -> Wording:
+    """Return how people call the game and what was done in it: `missed, pad 2`."""
+    from pi_controller.record.notation import spoken
+    from pi_controller.show.game_show import played
+    from pi_controller.show.words import game_name
+    from pi_controller.table.printed import Wording
+
+    def done(line: Line) -> str:
+        match line.action:
+            case {"do": "hit", "found": found, **more}:
+                said = ("found" if found else "missed") + (f", pad {more['pad']}" if "pad" in more else "")
+            case _ if line.kind == "action":
+                said = played(sheet.game, line.action, sheet.teams)
+            case _:
+                said = ""
+        return line.what.replace(spoken(sheet.game, line.action), said, 1) if said else line.what
+
+    return Wording(game_name(sheet.game), done)

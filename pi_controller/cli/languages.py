@@ -57,4 +57,4 @@ def _whose(header: dict[str, str]) -> str:
     from pi_controller.show.catalogue_file import AUTHORITY
 
     said = header.get(AUTHORITY, "").strip()
-    return f"by the word of {said}" if said else f"by nobody's word yet ({AUTHORITY} in the header is empty)"
+    return f"by the word of {said}" if said else f"no speaker has vouched for it ({AUTHORITY} in the header is empty)"

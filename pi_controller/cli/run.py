@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,11 @@ if TYPE_CHECKING:
 
 def parser() -> Parser:
     """Return the parser."""
-    parser = Parser("run", "Run a table: the board, the buttons, the strips, the live page. Ctrl-C stops it.")
+    parser = Parser(
+        "run",
+        "Run a table: the board, the buttons, the strips, the live page. Ctrl-C stops it. At a terminal, with no "
+        "settings yet, it asks first what 'moccasin-mat setup-table' asks.",
+    )
     add_settings(parser, "the table's settings")
     logging_setup.add_option(parser)
     return parser
@@ -25,6 +30,10 @@ def main(argv: Sequence[str]) -> int:
     args = parser().parse_args(argv)
     logging_setup.configure(args.log_level)
     path = settings_path(args)
+    if path is None and sys.stdin.isatty() and sys.stdout.isatty():
+        from pi_controller.cli.setup_table import offered
+
+        path = offered()
     from pi_controller.run import run_table
 
     run_table(load_settings(path), (path or Path()).parent)

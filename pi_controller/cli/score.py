@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pi_controller.cli.arguments import Parser
-from pi_controller.errors import UsageError
+from pi_controller.cli.arguments import Parser, add_actions, open_actions
 from pi_controller.games import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
 
 def parser(games: Sequence[str] | None = None) -> Parser:
@@ -23,7 +21,7 @@ def parser(games: Sequence[str] | None = None) -> Parser:
         "\n\n".join(map(_options, registry.names() if games is None else games)),
     )
     parser.add_argument("game", metavar="GAME", help=", ".join(registry.names()))
-    parser.add_argument("file", metavar="FILE", nargs="?", default="-", help="the actions (default: standard input)")
+    add_actions(parser)
     parser.add_argument("--set", metavar="OPTION=VALUE", action="append", default=[], help="choose an option")
     parser.usage = "moccasin-mat score GAME [--set OPTION=VALUE]... [FILE]"
     return parser
@@ -37,14 +35,8 @@ def main(argv: Sequence[str]) -> int:
     from pi_controller.games.sheet import run
 
     game = registry.game(args.game, from_text(args.set))
-    if args.file == "-":
-        return run(game, _readable(sys.stdin.buffer, "standard input"), sys.stdout)
-    try:
-        source = Path(args.file).open("rb")  # noqa: SIM115 - closed below; here only opening it may fail
-    except OSError as error:
-        raise _unreadable(args.file, error) from error
-    with source:
-        return run(game, _readable(source, args.file), sys.stdout)
+    with open_actions(args.file) as lines:
+        return run(game, lines, sys.stdout)
 
 
 def _options(name: str) -> str:
@@ -56,16 +48,3 @@ def _options(name: str) -> str:
         return error.what
     lines = (f"options of {name} (version {kind.version}; {kind.source}):", *table(kind.options))
     return "\n  ".join(lines)
-
-
-def _readable(lines: Iterable[bytes], name: str) -> Iterator[bytes]:
-    try:
-        yield from lines
-    except OSError as error:
-        raise _unreadable(name, error) from error
-
-
-def _unreadable(name: str, error: OSError) -> UsageError:
-    return UsageError(
-        f"cannot read {name}: {error.strerror or error}", "name a file of actions, one JSON object a line"
-    )

@@ -66,7 +66,9 @@ def _set_up(made: Plan, *, dry: bool, yes: bool) -> int:
 
     print(f"This is {f'a {made.model}' if made.model else 'no Raspberry Pi'}.")
     if stopped := obstacles(made):
-        raise UsageError(f"setup: the service could not start: {stopped[0]}", "; ".join(stopped[1:]))
+        if not dry:
+            raise UsageError(f"setup: the service could not start: {stopped[0]}", "; ".join(stopped[1:]))
+        print("\n".join(f"warning: the service could not start: {one}" for one in stopped))
     commands = service.commands(made.place) if made.place.live and service.booted() else []
     if commands and (later := not_yet(made)):
         commands = commands[:-1]

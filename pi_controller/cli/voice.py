@@ -68,7 +68,10 @@ def _print_recordings(wanted: VoiceSection, folder: Path | None, played: str) ->
             faults[call] = [f"{error.what}; {error.todo}"]
     measured = {call: recordings.measure(clip) for call, clip in clips.items()}
     usual = statistics.median(one.rms_db for one in measured.values()) if len(measured) > 2 else None
-    print(f"{played}: {len(clips)} of {len(words)} words have a recording in {folder or 'no folder ([voice] folder)'}")
+    if folder is None:
+        print(f"{played}: no recordings: [voice] folder is empty")
+    else:
+        print(f"{played}: {len(clips)} of {len(words)} words have a recording in {folder}")
     for call in words:
         line = f"  {call:<13} "
         if call in measured:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -9,10 +10,14 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from rich.console import Console
 
 Outcome = Literal["pass", "fail", "not here"]
 
+_FEWEST = 3
+"""So many parts that were not looked at are told in one line."""
 _STYLES = {"pass": "green", "fail": "bold red", "not here": "dim"}
 
 
@@ -68,10 +73,10 @@ class Report(msgspec.Struct, frozen=True):
         return "\n".join([*rows[1:], "", self.summary(), ""])
 
     def show(self, console: Console) -> None:
-        """Print the report: the parts by group, then once more what fails."""
+        """Print the report: the parts by group, what was not looked at in one line, then what to do, and the sum."""
         group = ""
         table = Table.grid(padding=(0, 2))
-        for line in self.lines:
+        for line in _folded(self.lines):
             if line.group != group:
                 group = line.group
                 if table.rows:
@@ -83,13 +88,22 @@ class Report(msgspec.Struct, frozen=True):
                 console.print(Text(f"\n{group}", "bold"))
             style = _STYLES[line.outcome]
             found = Text(line.found, "" if line.outcome != "not here" else "dim")
-            if line.todo:
-                found.append(f"{chr(10) if line.found else ''}> {line.todo}", "yellow")
             table.add_row(
                 Text(line.outcome, style), Text(line.name, "dim" if line.outcome == "not here" else ""), found
             )
         console.print(table)
         console.print(Text(f"\n{self.summary()}", "bold green" if self.ok else "bold red"))
-        for line in self.failed:  # the list is longer than a screen
+        for line in self.failed:  # below all of it, where the screen ends
             console.print(Text(f"  {line.name}: {line.found}"))
             console.print(Text(f"    > {line.todo}", "yellow"))
+
+
+def _folded(lines: Sequence[Line]) -> Iterator[Line]:
+    """Yield the lines; as one where several parts of a group in a row were not looked at for the same reason."""
+    for (group, outcome, found), alike in groupby(lines, key=lambda line: (line.group, line.outcome, line.found)):
+        parts = list(alike)
+        if outcome != "not here" or len(parts) < _FEWEST:
+            yield from parts
+        else:
+            what = group.lower() if group.endswith("s") else "parts"
+            yield Line(group, f"{len(parts)} {what}", outcome, f"not looked at, {found}")

@@ -121,9 +121,13 @@ class Bageswin(Game[State]):
         ),
     )
     forms: ClassVar[Forms] = {
-        "throw": tuple(Place(f"red.{piece}", piece) for piece in ("woman", "fish", "knives", "buttons")),
-        "forfeit": (Place("by"),),
+        "throw": tuple(
+            Place(f"red.{piece}", piece, asks="how many of each piece show red")
+            for piece in ("woman", "fish", "knives", "buttons")
+        ),
+        "forfeit": (Place("by", asks="by whom"),),
     }
+    short_form: ClassVar[str] = "a letter for each piece that shows red, w f k b; or 0"
     second_tap: ClassVar[str | None] = "double_tap"
     solver: ClassVar[str] = "pi_controller.games.chances_bowls"
 
@@ -146,6 +150,10 @@ class Bageswin(Game[State]):
     def over(self, state: State) -> bool:
         """Return whether a player has won."""
         return state.winner is not None
+
+    def score(self, state: State) -> Mapping[str, int]:
+        """Return the sticks of each player."""
+        return {player: state.sticks[player] for player in state.players}
 
     def thrower(self, state: State) -> str | None:
         """Return whose throw it is; None when the game is over."""

@@ -59,6 +59,18 @@ class Hidden:
     found_by: Literal["hit", "guess"] = "hit"
 
 
+@dataclass(frozen=True, slots=True)
+class Roster:
+    """Who may be in a team of a game at a tournament: at most so many `registered`, of whom so many are `playing`.
+
+    None where the source sets no number. `leader` is what the source calls the one who leads a team, if it has one.
+    """
+
+    registered: int | None = None
+    playing: int | None = None
+    leader: str = ""
+
+
 class Game(ABC, Generic[S]):
     """One rule set with its options chosen. States are frozen and hashable; nothing here remembers anything."""
 
@@ -81,6 +93,8 @@ class Game(ABC, Generic[S]):
     """
     finishes: ClassVar[tuple[str, ...]] = ("forfeit",)
     """What may stand under `finish` on the score sheet, beside nothing."""
+    roster: ClassVar[Roster] = Roster()
+    """Who may be in a team at a tournament."""
     second_tap: ClassVar[str | None] = None
     """The action that a second tap of the bowl in one turn may come to, by the judge's word or the settings."""
     solver: ClassVar[str] = ""
@@ -107,6 +121,9 @@ class Game(ABC, Generic[S]):
         if isinstance(do, str) and do in cls.renamed:
             now["do"] = cls.renamed[do]
         return now if len(now) == len(older) else dict(older)
+
+    short_form: ClassVar[str] = ""
+    """How a judge types the shortest form of an action (`shorthand`), where examples do not show it."""
 
     @classmethod
     def shorthand(cls, words: Sequence[str]) -> dict[str, Json] | None:  # noqa: ARG003
@@ -146,6 +163,10 @@ class Game(ABC, Generic[S]):
     @abstractmethod
     def over(self, state: S) -> bool:
         """Return whether the game is finished."""
+
+    def score(self, state: S) -> Mapping[str, int]:  # noqa: ARG002
+        """Return what the game is won by, points, sticks, counters or notches, by side or player; empty for neither."""
+        return {}
 
     def restore(self, sheet: Mapping[str, Json]) -> S:  # noqa: ARG002
         """Return the state that has `sheet`'s keys: how a judge says that the table stands.

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict
 
 from pi_controller.games.actions import Forfeit
-from pi_controller.games.base import Action, Game, Hidden, IllegalActionError, Json, Team, other
+from pi_controller.games.base import Action, Game, Hidden, IllegalActionError, Json, Roster, Team, other
 from pi_controller.games.dakota_restore import restored
 from pi_controller.games.dakota_state import MIDDLE, TEAMS, Finish, Foul, Hide, Hit, Mode, Owed, State, Toss, read
 from pi_controller.games.forms import FOUND, TEAM, Forms, Place
@@ -97,13 +97,14 @@ class Dakota(Game[State]):
         ),
     )
     forms: ClassVar[Forms] = {
-        "toss": (Place("winner", words=TEAM),),
-        "hit": (Place("found", words=FOUND), Place("pad")),
-        "foul": (Place("by"), Place("kind"), Place("hide")),
-        "forfeit": (Place("by", words=TEAM),),
+        "toss": (Place("winner", words=TEAM, asks="who won it"),),
+        "hit": (Place("found", words=FOUND, asks="found or missed"), Place("pad")),
+        "foul": (Place("by", asks="whose: hider or hitter"), Place("kind", asks="its kind"), Place("hide")),
+        "forfeit": (Place("by", words=TEAM, asks="by whom"),),
     }
     hidden: ClassVar[Hidden | None] = Hidden()
     hand_passes: ClassVar[bool] = True
+    roster: ClassVar[Roster] = Roster(registered=5, playing=4)  # chapter 12: the fifth may only sing
     solver: ClassVar[str] = "pi_controller.games.chances_dakota"
 
     @classmethod
@@ -131,6 +132,10 @@ class Dakota(Game[State]):
     def over(self, state: State) -> bool:
         """Return whether a team has won."""
         return state.winner is not None
+
+    def score(self, state: State) -> Mapping[str, int]:
+        """Return the short sticks of each team."""
+        return {team: state.points(team) for team in TEAMS}
 
     def hiders(self, state: State) -> Team | None:
         """Return the hiding team; None before the toss."""

@@ -19,6 +19,7 @@ class Place:
 
     `words` are what stands for some values, the first for a value being the one written. With a `label`, that word
     comes before the value. A `closed` place takes its words only and may be left out. `listing`: numbers with commas.
+    `asks` is what is to be said there, for who left it out.
     """
 
     path: str
@@ -26,6 +27,7 @@ class Place:
     words: Mapping[str, Json] | None = None
     closed: bool = False
     listing: bool = False
+    asks: str = ""
 
 
 Forms = Mapping[str, tuple[Place, ...]]

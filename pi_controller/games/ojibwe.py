@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, TypedDict
 
 from pi_controller.games.actions import Forfeit
-from pi_controller.games.base import Action, Game, Hidden, IllegalActionError, Json, Team, other
+from pi_controller.games.base import Action, Game, Hidden, IllegalActionError, Json, Roster, Team, other
 from pi_controller.games.forms import NONE, TEAM, Forms, Place
 from pi_controller.games.ojibwe_state import (
     COUNTERS,
@@ -103,15 +103,16 @@ class Ojibwe(Game[State]):
         ),
     )
     forms: ClassVar[Forms] = {
-        "toss": (Place("winner", words=TEAM),),
+        "toss": (Place("winner", words=TEAM, asks="who won it"),),
         "shoot": (
-            Place("opened", "open", {"-": []}, listing=True),
-            Place("hit", "hit", NONE),
-            Place("ball", "ball"),
+            Place("opened", "open", {"-": []}, listing=True, asks="the pads opened, or -"),
+            Place("hit", "hit", NONE, asks="the pad struck, or -"),
+            Place("ball", "ball", asks="where the marked ball lay"),
         ),
-        "forfeit": (Place("by", words=TEAM),),
+        "forfeit": (Place("by", words=TEAM, asks="by whom"),),
     }
     hidden: ClassVar[Hidden | None] = Hidden(4, unmarked=True)
+    roster: ClassVar[Roster] = Roster(registered=3, playing=3)  # rule 19: one hits, one hides, one drums or sings
 
     def __init__(self, settings: Mapping[str, object] | None = None) -> None:
         """Choose options by name, as text or typed; the others keep their defaults. Raises `UsageError`."""
@@ -131,6 +132,10 @@ class Ojibwe(Game[State]):
     def over(self, state: State) -> bool:
         """Return whether a team has won."""
         return state.winner is not None
+
+    def score(self, state: State) -> Mapping[str, int]:
+        """Return the short sticks of each team."""
+        return dict(zip(TEAMS, state.short, strict=True))
 
     def hiders(self, state: State) -> Team | None:
         """Return the hiding team; None before the toss."""

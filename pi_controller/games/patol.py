@@ -137,10 +137,15 @@ class Patol(Game[State]):
         Whole("circuits", 1, "How often a horse goes round to win.", 1, 99),
     )
     forms: ClassVar[Forms] = {
-        "start": (Place("player"), Place("river"), Place("direction")),
-        "throw": (Place("marked"),),
-        "forfeit": (Place("by"),),
+        "start": (
+            Place("player", asks="who"),
+            Place("river", asks="a river"),
+            Place("direction", asks="clockwise or counterclockwise"),
+        ),
+        "throw": (Place("marked", asks="how many marked"),),
+        "forfeit": (Place("by", asks="by whom"),),
     }
+    short_form: ClassVar[str] = "how many marked: 0 to 3"
     solver: ClassVar[str] = "pi_controller.games.chances_patol"
 
     @classmethod
@@ -169,6 +174,10 @@ class Patol(Game[State]):
     def over(self, state: State) -> bool:
         """Return whether a player has won."""
         return state.winner is not None
+
+    def score(self, state: State) -> Mapping[str, int]:
+        """Return how many notches each horse has run."""
+        return {horse.player: horse.progress for horse in state.horses}
 
     def thrower(self, state: State) -> str | None:
         """Return whose turn it is to throw; None where a start comes first."""

@@ -64,10 +64,14 @@ class PlumStone(Game[State]):
         ),
     )
     forms: ClassVar[Forms] = {
-        "lot": (Place("first", words=TEAM),),
-        "throw": (Place("moons", "moons"), Place("whites", "whites")),
-        "forfeit": (Place("by", words=TEAM),),
+        "lot": (Place("first", words=TEAM, asks="who throws first"),),
+        "throw": (
+            Place("moons", "moons", asks="how many moons"),
+            Place("whites", "whites", asks="how many whites"),
+        ),
+        "forfeit": (Place("by", words=TEAM, asks="by whom"),),
     }
+    short_form: ClassVar[str] = "a letter for each moon and each white, m w; or 0"
     second_tap: ClassVar[str | None] = "no_throw"
     solver: ClassVar[str] = "pi_controller.games.chances_bowls"
 
@@ -91,6 +95,10 @@ class PlumStone(Game[State]):
     def over(self, state: State) -> bool:
         """Return whether a player has won."""
         return state.winner is not None
+
+    def score(self, state: State) -> Mapping[str, int]:
+        """Return the counters of each player."""
+        return {player: state.sticks[player] for player in PLAYERS}
 
     def thrower(self, state: State) -> Team | None:
         """Return whose throw it is; None before the lot and when the game is over."""

@@ -12,31 +12,44 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 from pi_controller.games.base import Game, IllegalActionError, InvalidActionError, Json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def run(game: Game[Any], lines: Iterable[bytes], out: TextIO) -> int:
-    """Keep the score of one game: write the opening state to `out`, then an answer to every line, each flushed.
+    """Keep the score of one game; return as `answer` does."""
+    state = game.opening()
 
-    Blank lines are skipped. Returns 0 when every action was accepted, 2 when any was refused.
+    def play(action: Json) -> dict[str, Json]:
+        nonlocal state
+        state, calls = game.play(state, action)
+        return {"state": game.sheet(state), "calls": calls}
+
+    return answer({"state": game.sheet(state), "calls": ()}, play, lines, out)
+
+
+def answer(
+    opening: dict[str, Json], play: Callable[[Json], dict[str, Json]], lines: Iterable[bytes], out: TextIO
+) -> int:
+    """Write `opening` to `out`, then to every line what `play` returns for the action in it, or why it refuses it.
+
+    `play` raises `InvalidActionError` or `IllegalActionError` and then has changed nothing. Each answer is flushed;
+    blank lines are skipped. Returns 0 when every action was accepted, 2 when any was refused.
     """
     status = 0
-    state = game.opening()
-    _write(out, {"state": game.sheet(state), "calls": ()})
+    _write(out, opening)
     for number, line in enumerate(lines):
         text = line.removeprefix(_BYTE_ORDER_MARK) if number == 0 else line
         if not text.strip():
             continue
         try:
-            state, calls = game.play(state, _action(text))
+            answered = play(_action(text))
         except (InvalidActionError, IllegalActionError) as error:
             status = 2
             message = f"{error.what}; {error.todo}" if error.todo else error.what
-            _write(out, {"error": {"kind": error.code, "message": message}})
-        else:
-            _write(out, {"state": game.sheet(state), "calls": calls})
+            answered = {"error": {"kind": error.code, "message": message}}
+        _write(out, answered)
     return status
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict
 
 from pi_controller.games.actions import Forfeit
-from pi_controller.games.base import Action, Game, Hidden, IllegalActionError, Json, Team, other
+from pi_controller.games.base import Action, Game, Hidden, IllegalActionError, Json, Roster, Team, other
 from pi_controller.games.forms import TEAM, YES, Forms, Place
 from pi_controller.games.options import Choice, Flag, Option, Whole
 from pi_controller.games.restoring import Sheet
@@ -91,18 +91,24 @@ class Slahal(Game[State]):
         Whole("hide_seconds", 60, "Seconds that bone holders have to hide (Game Play).", 1, 3600),
     )
     forms: ClassVar[Forms] = {
-        "duel": (Place("A", "A", YES), Place("B", "B", YES)),
+        "duel": (
+            Place("A", "A", YES, asks="whether A caught: yes or no"),
+            Place("B", "B", YES, asks="whether B caught: yes or no"),
+        ),
         "guess": (
-            Place("signal"),
-            Place("actual"),
+            Place("signal", asks="what is guessed"),
+            Place("actual", asks="which guess would have caught both"),
             Place("block", words={"block": True}, closed=True),
             Place("mirror", words={"mirror": True}, closed=True),
         ),
-        "king_moved": (Place("by", words=TEAM),),
-        "forfeit": (Place("by", words=TEAM),),
+        "king_moved": (Place("by", words=TEAM, asks="who moved it"),),
+        "forfeit": (Place("by", words=TEAM, asks="by whom"),),
     }
     finishes: ClassVar[tuple[str, ...]] = FINISHES
+    roster: ClassVar[Roster] = Roster(leader="First Guesser")  # a line of any number
     hidden: ClassVar[Hidden | None] = Hidden(2, unmarked=True, in_fists=True, found_by="guess")
+
+    short_form: ClassVar[str] = "the guess alone, where the mat has read the bones: guess left"
 
     @classmethod
     def shorthand(cls, words: Sequence[str]) -> dict[str, Json] | None:
@@ -120,6 +126,10 @@ class Slahal(Game[State]):
     def over(self, state: State) -> bool:
         """Return whether a team has won."""
         return state.winner is not None
+
+    def score(self, state: State) -> Mapping[str, int]:
+        """Return the sticks of each team."""
+        return {team: state.total(team) for team in TEAMS}
 
     def hiders(self, state: State) -> Team | None:
         """Return the hiding team; None before the duel."""

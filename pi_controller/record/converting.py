@@ -40,12 +40,13 @@ from pi_controller.referee.facts import (
     Reveal,
     SensorsUsed,
     StateSet,
+    TeamsNamed,
     Undone,
 )
 from pi_controller.referee.history import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pi_controller.games.base import Action, Team
 
@@ -113,6 +114,7 @@ class _Told:
         self._private = private
         self._who = ""
         self._opened: Opened | None = None
+        self._teams: Mapping[str, str] = {}
         self._playthrough: Playthrough[Any] | None = None
         self._entries: list[Entry] = []
         self._asked: Question | None = None
@@ -135,8 +137,11 @@ class _Told:
                 action = {"do": SET, **sheet}
                 calls = () if superseded else self._play(action)
                 self._move(t, action, calls, "judge", superseded, of_table(fact, {}, private=self._private))
+            case TeamsNamed(t=t, teams=teams):
+                self._teams = teams
+                self._rule(t, of_table(fact, teams, private=self._private), superseded)
             case SensorsUsed(t=t) | ProtestMade(t=t) | ProtestRuled(t=t) | ClockSet(t=t) | GameClosed(t=t):
-                self._rule(t, of_table(fact, self._opened.teams, private=self._private), superseded)
+                self._rule(t, of_table(fact, self._teams, private=self._private), superseded)
             case ByEye() if not superseded:
                 self._entries.append(Comment(of_table(fact, {}, private=self._private)))
             case Question():
@@ -157,7 +162,7 @@ class _Told:
             raise RecordError("the journal holds no game yet", "play first")
         opened = self._opened
         named: dict[Team, str] = {
-            team: name for team in ("A", "B") if (name := printable(opened.teams.get(team, ""))[:LONGEST_NAME])
+            team: name for team in ("A", "B") if (name := printable(self._teams.get(team, ""))[:LONGEST_NAME])
         }
         return Record(
             game=opened.game,
@@ -171,6 +176,7 @@ class _Told:
 
     def _open(self, fact: Opened) -> None:
         self._opened = fact
+        self._teams = fact.teams
         try:
             self._playthrough = Playthrough(registry.game(fact.game, fact.options))
         except UsageError as error:

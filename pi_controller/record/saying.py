@@ -14,6 +14,7 @@ from pi_controller.referee.facts import (
     ProtestRuled,
     SensorsUsed,
     StateSet,
+    TeamsNamed,
 )
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ def of_table(fact: Fact, teams: Mapping[str, str], *, private: bool) -> str:
             said, why = f"the clock {'runs on' if running else 'is stopped'}", reason
         case GameClosed(by=by, cause=cause, reason=reason):
             said, why = f"{_team(teams, by) if by in ('A', 'B') else by} {_CLOSED[cause]}", reason
+        case TeamsNamed(teams=named):
+            said, why = f"the teams are {_team(named, 'A')} and {_team(named, 'B')}", ""
         case ByEye():
             said, why = "played by eye: the judge says what is found", ""
         case _:

@@ -29,6 +29,7 @@ from pi_controller.referee.judge import (
     JudgeRuling,
     JudgeSensors,
     JudgeSet,
+    JudgeTeams,
     JudgeUndo,
     Ruling,
 )
@@ -92,7 +93,15 @@ class Referee(ABC):
                 raise InvalidActionError("the table itself replaces", "say undo, then the action")
             case JudgeNewGame():
                 raise InvalidActionError("the table itself begins another game", "begin a new stream for it")
-            case JudgeSet() | JudgeSensors() | JudgeProtest() | JudgeRuling() | JudgeClock() | JudgeClose():
+            case (
+                JudgeSet()
+                | JudgeSensors()
+                | JudgeProtest()
+                | JudgeRuling()
+                | JudgeClock()
+                | JudgeClose()
+                | JudgeTeams()
+            ):
                 judge_commands.rule(tx, event)
             case JudgeHidden():
                 judge_commands.hidden(tx, event)

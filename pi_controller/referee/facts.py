@@ -255,6 +255,13 @@ class GameClosed(msgspec.Struct, frozen=True, tag_field="kind", tag="closed"):
     reason: str
 
 
+class TeamsNamed(msgspec.Struct, frozen=True, tag_field="kind", tag="teams"):
+    """The teams are called so from here on, by their letters."""
+
+    t: float
+    teams: dict[str, str]
+
+
 class Away(msgspec.Struct, frozen=True, tag_field="kind", tag="away"):
     """The table stood still from `since` until now: nothing was felt or shown, and no clock ran."""
 
@@ -306,11 +313,12 @@ Fact = (
     | ProtestRuled
     | ClockSet
     | GameClosed
+    | TeamsNamed
     | Away
     | Undone
 )
 OF_THE_MAT = (LinkSeen, SensorsSeen, Away)
-OF_THE_TABLE = (SensorsUsed, ProtestMade, ProtestRuled, ClockSet)
+OF_THE_TABLE = (SensorsUsed, ProtestMade, ProtestRuled, ClockSet, TeamsNamed)
 """What the judge says of the table and not of the game; each has its own opposite."""
 LASTING = OF_THE_MAT + OF_THE_TABLE
 """What an undo does not take back: the board did come and go, the protest was made."""

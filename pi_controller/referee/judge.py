@@ -102,6 +102,14 @@ class JudgeClose(msgspec.Struct, frozen=True, tag_field="judge", tag="close"):
     reason: str
 
 
+class JudgeTeams(msgspec.Struct, frozen=True, tag_field="judge", tag="teams"):
+    """The teams are called so from now on: `a` at A and `b` at B; only before the first hit, guess or throw."""
+
+    t: float
+    a: str
+    b: str
+
+
 class JudgeNewGame(msgspec.Struct, frozen=True, tag_field="judge", tag="new_game", omit_defaults=True):
     """The game is over and another begins by the same rules; `swapped`: each team takes the other's side."""
 
@@ -122,5 +130,6 @@ JudgeCall = (
     | JudgeRuling
     | JudgeClock
     | JudgeClose
+    | JudgeTeams
     | JudgeNewGame
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pi_controller.games.base import IllegalActionError, InvalidActionError
+from pi_controller.games.wording import printable
 from pi_controller.referee.facts import (
     Answer,
     ByEye,
@@ -17,6 +18,7 @@ from pi_controller.referee.facts import (
     SensorsUsed,
     Shown,
     StateSet,
+    TeamsNamed,
     Undone,
 )
 from pi_controller.referee.judge import (
@@ -27,6 +29,7 @@ from pi_controller.referee.judge import (
     JudgeRuling,
     JudgeSensors,
     JudgeSet,
+    JudgeTeams,
 )
 
 if TYPE_CHECKING:
@@ -76,9 +79,11 @@ def hide_again(tx: Transaction, call: JudgeHideAgain) -> None:
     tx.hide_again(call.reason or JUDGE)
 
 
-OfTheTable = JudgeSet | JudgeSensors | JudgeProtest | JudgeRuling | JudgeClock | JudgeClose
+OfTheTable = JudgeSet | JudgeSensors | JudgeProtest | JudgeRuling | JudgeClock | JudgeClose | JudgeTeams
 LONGEST = 500
 """Characters of a reason or a protest."""
+LONGEST_NAME = 40
+"""Characters of a team's name."""
 
 
 def rule(tx: Transaction, call: OfTheTable) -> None:
@@ -124,6 +129,30 @@ def rule(tx: Transaction, call: OfTheTable) -> None:
             tx.game.play(story.state, action)
             tx.add(GameClosed(t, by, cause, _required_text(reason, "a reason")))
             tx.play(action, "judge")
+        case JudgeTeams(a=a, b=b):
+            _check_nameable(tx)
+            named = {"A": _team_name(a), "B": _team_name(b)}
+            if named["A"].casefold() == named["B"].casefold():
+                raise InvalidActionError("both teams have the same name", "give each a name of its own")
+            tx.add(TeamsNamed(t, named))
+
+
+def _check_nameable(tx: Transaction) -> None:
+    if "players" in tx.game.settings:
+        raise IllegalActionError("no teams play in this game", "name the players in the settings, [game.options]")
+    if not tx.story.nameable(tx.game):
+        raise IllegalActionError(
+            "the game has begun: the teams keep their names", "begin another game, then name the teams"
+        )
+
+
+def _team_name(name: str) -> str:
+    name = printable(name).strip()
+    if not 0 < len(name) <= LONGEST_NAME:
+        raise InvalidActionError(
+            f"a team's name has 1 to {LONGEST_NAME} characters", "give both names as they are to be shown"
+        )
+    return name
 
 
 def hidden(tx: Transaction, call: JudgeHidden) -> None:

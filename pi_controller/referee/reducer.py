@@ -38,13 +38,26 @@ from pi_controller.referee.facts import (
     Shown,
     StateSet,
     Struck,
+    TeamsNamed,
     Undone,
     Void,
     Withdrawn,
 )
 from pi_controller.referee.facts import Notice as Noticed
 from pi_controller.referee.settings import BEAD_FOULS, PASS_FOULS, SENSED
-from pi_controller.referee.story import Clock, Clocks, Hide, Notice, Opening, Phase, Protest, Story, Undoable
+from pi_controller.referee.story import (
+    MOST_PAST,
+    Clock,
+    Clocks,
+    Hide,
+    Notice,
+    Opening,
+    Phase,
+    Protest,
+    Story,
+    Turn,
+    Undoable,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -75,7 +88,7 @@ def _apply(game: Game[Any], story: Story, fact: Fact) -> Story:
     hide = story.hide
     match fact:
         case Done():
-            return _done(game, story, fact)
+            return _remembered(game, story, _done(game, story, fact), fact)
         case HandPass(pad=pad, sure=True):
             return replace(story, hide=replace(hide, passes=(*hide.passes, pad)))
         case HandPass():
@@ -131,10 +144,13 @@ def _apply(game: Game[Any], story: Story, fact: Fact) -> Story:
             return replace(story, link=replace(story.link, faults=faults))
         case Opened(teams=teams, revision_from=first):
             return replace(story, teams=tuple(sorted(teams.items())), revision=first, revision_from=first)
+        case TeamsNamed(teams=teams):
+            return replace(story, teams=tuple(sorted(teams.items())))
         case Undone(reason=reason, waives=waives):
             hands = replace(story.hands, doubt=max(story.hands.doubt, fact.hide))
             waived = (*hide.waived, *_settled_with(waives)) if waives else hide.waived
-            return replace(story, hide=replace(hide, by_hand=True, waived=waived), hands=hands, note=reason)
+            note = f"Taken back: {reason}" if reason else ""
+            return replace(story, hide=replace(hide, by_hand=True, waived=waived), hands=hands, note=note)
         case StateSet():
             return _set(game, story, fact)
         case SensorsUsed(on=on):
@@ -210,7 +226,10 @@ def _done(game: Game[Any], story: Story, done: Done) -> Story:
     before, action = story.state, done.action
     state, _ = game.play(before, action)
     hide = replace(story.hide, foul_seen="")
-    after = replace(story, state=state, calls=done.calls, hide=hide, question=None, notice=None, note="")
+    # both hits are of one hide, and so is a foul that settles it anew
+    goes_on = game.hand_passes and hide.begun and (story.phase != "show" or action.get("hide") == "last")
+    former = story.former if goes_on else before
+    after = replace(story, state=state, former=former, calls=done.calls, hide=hide, question=None, notice=None, note="")
     if game.hand_passes:
         return dakota_actions.settle(game, story, after, action)
     if game.over(state):
@@ -231,6 +250,20 @@ def _done(game: Game[Any], story: Story, done: Done) -> Story:
         return replace(after, phase="show", hide=replace(hide, begun=True))
     withdrawn = hide.withdrawn if hide.commit else ()  # the hands are open: the commitment stays until it is opened
     return replace(after, phase="hide", hide=replace(_next(game, hide), commit=hide.commit, withdrawn=withdrawn))
+
+
+def _remembered(game: Game[Any], before: Story, after: Story, done: Done) -> Story:
+    """Return `after` with what was done added to the turns that are past: to the one it is of, or as a new one."""
+    side = game.hiders(before.state) or game.thrower(before.state)
+    if side is None or done.action.get("do") == "forfeit":
+        return after
+    number, past = after.hide.number if game.hand_passes else before.hide.number, after.past
+    of_the_last = past and (done.action.get("hide") == "last" or (number and past[-1].number == number))
+    if of_the_last:
+        turn = past[-1]
+        turn = replace(turn, actions=(*turn.actions, done.action), calls=(*turn.calls, *done.calls))
+        return replace(after, past=(*past[:-1], turn))
+    return replace(after, past=(*past, Turn(number, side, (done.action,), done.calls))[-MOST_PAST:])
 
 
 def _set(game: Game[Any], story: Story, fact: StateSet) -> Story:
@@ -260,6 +293,7 @@ def _set(game: Game[Any], story: Story, fact: StateSet) -> Story:
     return replace(
         _doubted(story),
         state=state,
+        former=None,
         phase=phase,
         calls=(),
         hide=hide,
@@ -280,7 +314,7 @@ def apply_batch(game: Game[Any], story: Story, batch: int, facts: Iterable[Fact]
         if isinstance(fact, Done | Answer | Lifted | StateSet) or by_judge or struck:
             waited = before.undoable.waited if before.undoable.batch == batch else before.clocks.waiting.shown(fact.t)
             undoable = Undoable(batch, waited, _called(before, fact))
-        if isinstance(fact, Undone) or _decided_by(story) != _decided_by(before):
+        if isinstance(fact, Undone | TeamsNamed) or _decided_by(story) != _decided_by(before):
             revision = story.revision_from + batch
         story = replace(story, clocks=_clocks(before, story, fact), undoable=undoable, revision=revision)
     return story

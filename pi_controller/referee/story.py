@@ -6,12 +6,13 @@ reveal. What belongs to one hide stands in its `Hide`, so that the next one begi
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from pi_controller.pads import EVERY_PAD
 
 if TYPE_CHECKING:
+    from pi_controller.games.base import Game
     from pi_controller.mat.events import SensorFault
     from pi_controller.referee.facts import Question
 
@@ -159,6 +160,24 @@ class Undoable:
     called: str = ""
 
 
+MOST_PAST = 8
+"""Turns that are kept in mind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A hide, or where nothing is hidden a throw, in which something was done; `number` is the hide's, 0 of a throw.
+
+    `side` is the team that hid or who threw, `actions` are what was done in it, a foul that settled it anew among
+    them, and `calls` the words called for that.
+    """
+
+    number: int
+    side: str
+    actions: tuple[dict[str, Any], ...] = field(hash=False)
+    calls: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Story:
     """Where a game stands. `state` is the game's own; everything else is the hide and the table around it.
@@ -167,7 +186,8 @@ class Story:
     something that people are to know and that nobody has to answer, until the hide goes on. `sensors` is whether play
     goes by what the mat feels, `protest` the one that is not decided. `revision` is the batch that last changed what a
     judge decides by (not what the mat felt meanwhile), counted on from `revision_from`, which is another in each game
-    of a table.
+    of a table. `past` are the last hides or throws, oldest first, the one in progress among them, `former` is the
+    game's state before the one that was played last, None before there is one.
     """
 
     state: Any
@@ -187,6 +207,8 @@ class Story:
     teams: tuple[tuple[str, str], ...] = ()
     sensors: bool = True
     protest: Protest | None = None
+    past: tuple[Turn, ...] = ()
+    former: Any = None
 
     @property
     def armed(self) -> bool:
@@ -196,6 +218,10 @@ class Story:
         """
         asked = self.question is not None and self.question.about != "disc_dead"
         return self.phase in ("hit", "throw") and not asked and self.sensors and not self.held
+
+    def nameable(self, game: Game[Any]) -> bool:
+        """Return whether the teams can be named now: teams play `game`, and nothing was hit, guessed or thrown yet."""
+        return "players" not in game.settings and not self.past and self.phase != "over"
 
     @property
     def held(self) -> bool:

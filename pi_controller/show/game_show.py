@@ -36,6 +36,8 @@ from pi_controller.show.paint import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pi_controller.drivers.ports import Rgb
     from pi_controller.table.view import View
 
@@ -121,6 +123,10 @@ class GameShow(Generic[SheetT]):
     """The words called in it."""
     if_even: ClassVar[str] = ""
     """What its chances of winning take for granted."""
+    gist: ClassVar[str] = ""
+    """How it goes in two or three sentences, for those who see it for the first time."""
+    after: ClassVar[str] = ""
+    """What the teams do when it is over, a sentence, where its source says so."""
     seal_label: ClassVar[str] = mark("Sealed place of the bead")
     """What is said over the seal of what is hidden."""
     turn_key: ClassVar[str] = "thrower"
@@ -235,6 +241,10 @@ class GameShow(Generic[SheetT]):
             case _:
                 return ""
 
+    def result(self, view: View, language: str = "en") -> str:  # noqa: ARG002 - most know more
+        """Return in a sentence what came of the last hide or throw, without a full stop; nothing where nothing came."""
+        return ""
+
     def counted(self, view: View, language: str = "en") -> str:  # noqa: ARG002 - names and numbers
         """Return what each side that is in the game has now, in a line: `Big Coulee 12, Long Hollow 3`."""
         out = {name for name, row in player_rows(view.sheet).items() if row.get("out")}
@@ -259,6 +269,55 @@ def side_name(side: object, teams: Mapping[str, str]) -> str:
 def named_counts(view: View, counts: Mapping[str, int]) -> str:
     """Return counts by side in a line: `Big Coulee 12, Long Hollow 3`."""
     return ", ".join(f"{inline(player_name(view, side))} {n}" for side, n in counts.items())
+
+
+NUMBERS = (
+    mark("no"),
+    mark("one"),
+    mark("two"),
+    mark("three"),
+    mark("four"),
+    mark("five"),
+    mark("six"),
+    mark("seven"),
+    mark("eight"),
+    mark("nine"),
+    mark("ten"),
+    mark("eleven"),
+    mark("twelve"),
+)
+"""Numbers that a sentence has as words."""
+
+
+def number(n: int, language: str = "en") -> str:
+    """Return a number for the middle of a sentence: `four`, `13`."""
+    return catalogue(language).gettext(NUMBERS[n]) if 0 <= n < len(NUMBERS) else str(n)
+
+
+def gained(view: View) -> dict[str, int]:
+    """Return by how much each side holds more since the last hide or throw began; empty where that is not known."""
+    earlier = held(view.before) if view.before else {}
+    return {side: n - earlier[side] for side, n in held(view.sheet).items() if side in earlier}
+
+
+def short_gained(view: View) -> str | None:
+    """Return the team that was given a short stick since the last hide began; None where none was."""
+    earlier, now = view.before.get("short", {}), view.sheet.get("short", {})
+    return next((team for team in earlier if now.get(team, 0) > earlier[team]), None)
+
+
+def bowl_result(view: View, language: str, counted: Callable[[int], str]) -> str:
+    """Return what came of the last throw of a bowl; `counted` says what is won by it, `20 counters`."""
+    text, value, thrower = catalogue(language).gettext, view.sheet.get("value"), view.before.get("thrower")
+    if thrower is None or value is None or view.sheet.get("finish") == "forfeit":
+        return ""
+    names = {"player": inline(player_name(view, thrower)), "value": value, "won": counted(gained(view).get(thrower, 0))}
+    if view.sheet.get("winner"):
+        return text("{player} throws {value}: {won}").format(**names)
+    if value and view.sheet.get("thrower") == thrower:
+        return text("{player} throws {value}: {won}, and throws again").format(**names)
+    passed = inline(player_name(view, view.sheet["thrower"]))
+    return text("Nothing for {player}: the bowl passes to {next}").format(next=passed, **names)
 
 
 def throws(view: View, language: str = "en") -> str:

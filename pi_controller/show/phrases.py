@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from pi_controller.games.base import other
-from pi_controller.show.game_show import has_sheet, show_of, worth
+from pi_controller.show.game_show import has_sheet, played, show_of, worth
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.names import inline, player_name, team_name
 from pi_controller.show.words import plain, word
@@ -14,6 +14,7 @@ from pi_controller.show.words import plain, word
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from pi_controller.referee.story import Turn
     from pi_controller.table.view import Asked, Hit, View
 
 FOULS: Mapping[str, str] = {
@@ -118,6 +119,12 @@ def _names(view: View) -> dict[str, str]:
     return {"hider": inline(team_name(view, hider)), "hitter": inline(team_name(view, hitter))}
 
 
+def past(view: View, turn: Turn, language: str = "en") -> str:
+    """Return what was done in a hide, or in a throw, with the words called: `Missed · Found at pad 4 · Paguga`."""
+    done = [played(view.game, action, view.teams, language) or plain(str(action["do"])) for action in turn.actions]
+    return " · ".join((*done, *(word(call, language, view.game).shown for call in turn.calls)))
+
+
 def sentence(view: View, language: str = "en") -> str:
     """Return the one thing the table is waiting for, e.g. `First hit: Team B`."""
     text = catalogue(language).gettext
@@ -146,7 +153,7 @@ def sentence(view: View, language: str = "en") -> str:
         case "check":
             return text("Hands away: the mat checks the bead")
         case "show":
-            return text("The bead is shown")
+            return result(view, language) or text("The bead is shown: {hider} hide next").format(**names)
         case "hit" if view.owed == "second":
             return text("Second hit: {hitter}").format(**names)
         case "hit":
@@ -155,6 +162,14 @@ def sentence(view: View, language: str = "en") -> str:
             return text("The bead is hidden")
         case _:
             return text("{hider} hides the bead").format(**names)
+
+
+def result(view: View, language: str = "en") -> str:
+    """Return in a sentence what came of the last hide, hit or throw, for everybody to read at once.
+
+    `Found at the first hit: four sticks to Long Hollow, who hide next`. Nothing where nothing came yet.
+    """
+    return "" if view.phase == "halted" or view.held else show_of(view.game).result(view, language)
 
 
 def outcome(view: View, language: str = "en") -> str:

@@ -11,19 +11,22 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.style import Style
+from rich.table import Table as Grid
 from rich.text import Text
 
 from pi_controller.games.base import other
 from pi_controller.games.wording import printable
+from pi_controller.pads import EVERY_PAD
 from pi_controller.pinmap import pinmap
 from pi_controller.show import chances_bar, phrases
-from pi_controller.show.game_show import has_sheet, show_of
+from pi_controller.show.game_show import has_sheet, plain, show_of
 from pi_controller.show.i18n import catalogue
 from pi_controller.show.lights import frame
 from pi_controller.show.lines import GROUP, NARROW, WIDE, fit, label, solid
 from pi_controller.show.names import ISOLATES, player_name, team_name
 from pi_controller.show.paint import GAMMA, OWED, TEAM_A, TEAM_B
 from pi_controller.show.words import game_name, word
+from pi_controller.table.sheet import columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
     from pi_controller.show.chances_bar import ShownChances
     from pi_controller.table.view import View
 
+HEIGHT = 23
+"""Lines of a picture: a terminal of 24 has room for the line that is typed."""
 _ASCII = str.maketrans(
     {
         "█": "#",
@@ -57,16 +62,23 @@ _ASCII = str.maketrans(
 class Table:
     """One view as a rich renderable, also for `rich.live.Live`; `t` seconds as for `lights.frame`.
 
-    `chances` of winning stand below where they are given.
+    `chances` of winning stand below where they are given. It is at most `height` lines high.
     """
 
     def __init__(
-        self, view: View, t: float = 0.0, *, language: str = "en", chances: ShownChances | None = None
+        self,
+        view: View,
+        t: float = 0.0,
+        *,
+        language: str = "en",
+        chances: ShownChances | None = None,
+        height: int = HEIGHT,
     ) -> None:
         self.view = view
         self.t = t
         self.language = language
         self.chances = chances
+        self.height = height
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
         """Yield the lines, each no wider than the console."""
@@ -74,7 +86,7 @@ class Table:
         lines = _lines(self.view, self.t, self.language, width)
         if self.chances is not None:
             lines += [Text(""), *_wrapped(_chances(self.view, self.chances, self.language), width, 2)]
-        for line in lines:
+        for line in _within(lines, self.height):
             if (seen := printable(line.plain)) != line.plain:
                 line.plain = seen
             if options.ascii_only:
@@ -82,19 +94,53 @@ class Table:
             yield line
 
 
-def render(view: View, t: float = 0.0, *, language: str = "en", chances: ShownChances | None = None) -> Table:
-    """Return the view as something rich can print."""
-    return Table(view, t, language=language, chances=chances)
+def render(
+    view: View, t: float = 0.0, *, language: str = "en", chances: ShownChances | None = None, height: int = HEIGHT
+) -> Table:
+    """Return the view as something rich can print, in at most `height` lines."""
+    return Table(view, t, language=language, chances=chances, height=height)
 
 
 def render_text(view: View, width: int = 80, *, language: str = "en", chances: ShownChances | None = None) -> str:
-    """Return the view as plain lines of at most `width` cells, for logs: no colour, no control characters."""
+    """Return the view as at most `HEIGHT` plain lines of at most `width` cells: no colour, no control characters."""
     console = Console(
         file=io.StringIO(), width=width, no_color=True, force_terminal=False, color_system=None, legacy_windows=False
     )
     # straight from the lines, which fit already: to lay them out once more takes longer than to draw them
     lines = Table(view, language=language, chances=chances).__rich_console__(console, console.options)
     return "\n".join(line.plain.rstrip() for line in lines) + "\n"
+
+
+def score_sheet(view: View, language: str = "en") -> str:
+    """Return how the game stands, plainly: a sentence, then what each side has, in lines of at most 80 cells."""
+    counts = list(columns(view.sheet))
+    heads = list(dict.fromkeys(what for what, whose, _ in counts if whose))
+    sides = list(dict.fromkeys(whose for _, whose, _ in counts if whose))
+    grid = Grid.grid(padding=(0, 3, 0, 0))
+    grid.add_column(max_width=44)
+    for _ in heads:
+        grid.add_column(justify="right")
+    grid.add_row("", *(plain(head) for head in heads))
+    held = {(what, whose): str(many) for what, whose, many in counts}
+    for side in sides:
+        name = ISOLATES.sub("", player_name(view, side))
+        shown = f"{name} ({side})" if side in view.teams and name != side else name
+        grid.add_row(Text(shown), *(held.get((head, side), "") for head in heads))
+    console = Console(file=io.StringIO(), width=80, color_system=None, legacy_windows=False)
+    with console.capture() as capture:
+        console.print(grid)
+    pools = [f"{plain(what)} {many}" for what, whose, many in counts if not whose]
+    lines = [ISOLATES.sub("", phrases.sentence(view, language)), "", *capture.get().splitlines(), *pools]
+    return "".join(f"{printable(line.rstrip())}\n" for line in lines)
+
+
+def _within(lines: list[Text], height: int) -> list[Text]:
+    """Return `lines` in at most `height`: without empty ones from the last on, and then without the last ones."""
+    kept = list(lines)
+    for i in reversed(range(len(kept))):
+        if len(kept) > height and not kept[i].plain:
+            del kept[i]
+    return kept[:height]
 
 
 def _seen(pixel: Rgb) -> Style:
@@ -165,10 +211,22 @@ def _lines(view: View, t: float, language: str, width: int) -> list[Text]:
     lines.append(_row("  " + text("middle"), middle, str(view.middle), width))
     score = f"{view.short.get('A', 0)}–{view.short.get('B', 0)}"
     lines.append(_row("  " + text("points"), pixels[-lights.short :], score, width))
-    lines.append(Text(""))
+    lines += [_pads(view, language, width), Text("")]
     lines += _clocks(view, t, language)
     lines += [part for line in _messages(view, language) for part in _wrapped(line, width, 2)]
     return lines
+
+
+def _pads(view: View, language: str, width: int) -> Text:
+    """Return the four pads, with the hits of the hide and, once it is shown, where the bead lay."""
+    text, line = catalogue(language).gettext, label("  " + catalogue(language).gettext("pads"))
+    opened = view.opening if view.opening is not None and view.opening.hide == view.hide else None
+    for pad in EVERY_PAD:
+        marks = [text("found") if hit.found else text("not found") for hit in view.hits if hit.pad == pad]
+        marks += [text("the bead")] if opened is not None and opened.pad == pad and "found" not in marks else []
+        line.append(f"[{pad}]", Style(dim=not marks)).append(f" {', '.join(marks)}" if marks else "", Style(bold=True))
+        line.append("   ")
+    return fit(line, width)
 
 
 def _clocks(view: View, t: float, language: str) -> list[Text]:

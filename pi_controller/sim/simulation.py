@@ -25,7 +25,7 @@ from pi_controller.table.journal import Journal
 from pi_controller.table.table import Table, bound_to
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
     from types import TracebackType
 
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from pi_controller.sim.world import World
     from pi_controller.table.view import View
 
+TEAMS: Mapping[str, str] = {"A": "Team A", "B": "Team B"}
 TICK_S = 0.032
 """Virtual seconds a tick: four piezo blocks."""
 
@@ -60,7 +61,7 @@ class LockStep:
 
     Each tick the players act, the world and the firmware move on and write to their pseudo-terminal, the table reads
     exactly those bytes, and the players look at what it shows. The table may sit in this process (`Simulation`) or in
-    another one (`elsewhere`), where a test can kill it. `t` is virtual seconds since the mat was laid
+    another one (`table_process`), where a test can kill it. `t` is virtual seconds since the mat was laid
     out, plus `start`.
     """
 
@@ -119,6 +120,7 @@ class Simulation:
 
     The same seed plays the same game. `mat` is one made for it, on a bad cable say; it is closed with the rest. `seats`
     say who sits where; there is one mat here. `people` brings others than `people_for` does, and is called as that is.
+    `teams` are their names by A and B.
     Raises `UsageError` when the journal is there already.
     """
 
@@ -136,6 +138,7 @@ class Simulation:
         seats: Seats = "turn",
         settings: RefereeSettings | None = None,
         people: Callable[..., Players | TurnPeople] = people_for,
+        teams: Mapping[str, str] | None = None,
     ) -> None:
         if path.exists():
             raise UsageError(f"the journal {path} is there already", "choose another file, or replay that one")
@@ -144,7 +147,7 @@ class Simulation:
             self.mat = stack.enter_context(mat or SimMat(seed, conditions))
             self.journal = stack.enter_context(Journal(path))
             referee = referee_for(game, settings, secrets.token_bytes, bound_to(self.journal, ""))
-            table = Table(self.journal, game, {"A": "Team A", "B": "Team B"}, referee, 0.0, seats)
+            table = Table(self.journal, game, dict(teams or TEAMS), referee, 0.0, seats)
             self.mat.world.seats = seats
             self.buttons = MockButtons()
             self.strip = MemoryStrip(pinmap().lights.count)

@@ -48,7 +48,7 @@ class Picture(NamedTuple):
     """The table as those see it who are signed in.
 
     `state` is the game's, `last_undoable` the batch that an undo takes back (0: none), `board` a line on how the board
-    is, `rulings` what can be ruled on a protest.
+    is, `rulings` what can be ruled on a protest, `nameable` whether the teams can be named now.
     """
 
     view: View
@@ -58,6 +58,7 @@ class Picture(NamedTuple):
     last_undoable: int
     board: str
     rulings: tuple[str, ...] = ()
+    nameable: bool = False
 
 
 class _Asked(NamedTuple):
@@ -127,5 +128,12 @@ class CommandQueue:
         if before is None or before.view is not view or before.board != board:
             story = table.story
             self.picture = Picture(
-                view, table.game, story.state, story.protest, story.undoable.batch, board, table.rulings
+                view,
+                table.game,
+                story.state,
+                story.protest,
+                story.undoable.batch,
+                board,
+                table.rulings,
+                story.nameable(table.game),
             )

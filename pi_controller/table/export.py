@@ -14,7 +14,7 @@ import msgspec
 from pi_controller.errors import MatError
 from pi_controller.games.wording import all_printable
 from pi_controller.record.writing import write
-from pi_controller.table.printed import page
+from pi_controller.table.printed import Wording, page
 from pi_controller.table.record import kept_in
 
 if TYPE_CHECKING:
@@ -39,7 +39,15 @@ def as_json(sheet: Sheet) -> str:
     return msgspec.json.format(msgspec.json.encode(all_printable(msgspec.to_builtins(asdict(sheet))))).decode() + "\n"
 
 
-def write_all(file: Path, folder: Path, sheet: Sheet, paper: Paper, *, pdf: bool) -> list[Path]:
+def write_all(
+    file: Path,
+    folder: Path,
+    sheet: Sheet,
+    paper: Paper,
+    *,
+    pdf: bool,
+    wording: Wording = Wording(),  # noqa: B008
+) -> list[Path]:
     """Write the game of the journal `file`, whose score sheet is `sheet`, to `folder`; return the files.
 
     Raises `ExportError`.
@@ -48,7 +56,7 @@ def write_all(file: Path, folder: Path, sheet: Sheet, paper: Paper, *, pdf: bool
     texts = {
         f"{name}.record": write(kept_in(str(file))),
         f"{name}.json": as_json(sheet),
-        f"{name}.html": page(sheet, paper),
+        f"{name}.html": page(sheet, paper, wording),
     }
     written: list[Path] = []
     try:

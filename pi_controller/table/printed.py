@@ -8,14 +8,14 @@ from __future__ import annotations
 from datetime import datetime
 from html import escape
 from itertools import groupby
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pi_controller.games.wording import printable
 from pi_controller.table.chain import SHORT
 from pi_controller.table.sheet import columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pi_controller.table.sheet import Line, Sheet
 
@@ -60,9 +60,17 @@ thead th { overflow-wrap: normal; }
 """
 
 
-def page(sheet: Sheet, paper: Paper = "A4") -> str:
+class Wording(NamedTuple):
+    """How the page calls the game, and says what was done in a line; the score sheet's own words where it is not."""
+
+    game: str = ""
+    line: Callable[[Line], str] = lambda line: line.what
+
+
+def page(sheet: Sheet, paper: Paper = "A4", wording: Wording = Wording()) -> str:  # noqa: B008 - it is frozen
     """Return the page of `sheet`."""
-    title = " - ".join(filter(None, (sheet.game, *map(printable, sheet.teams.values()))))
+    game = wording.game or sheet.game
+    title = " - ".join(filter(None, (game, *map(printable, sheet.teams.values()))))
     foot = f"{sheet.game}, head {sheet.head[1][:SHORT]}" if sheet.head[1] else sheet.game
     return "\n".join(
         [
@@ -70,8 +78,8 @@ def page(sheet: Sheet, paper: Paper = "A4") -> str:
             '<html lang="en"><head><meta charset="utf-8">',
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
             f"<title>{escape(title)}</title><style>{_STYLE % (paper, foot)}</style></head><body>",
-            *_top(sheet),
-            *_table(sheet),
+            *_top(sheet, game),
+            *_table(sheet, wording),
             *_end(sheet),
             "</body></html>",
             "",
@@ -88,12 +96,12 @@ def _name(sheet: Sheet, side: str) -> str:
     return f"{_set(name)} ({escape(side)})" if name and name != side else _set(side)
 
 
-def _top(sheet: Sheet) -> Iterator[str]:
+def _top(sheet: Sheet, game: str) -> Iterator[str]:
     against = " against ".join(_name(sheet, team) for team in sorted(sheet.teams))
-    yield f"<h1>{against or escape(sheet.game)}</h1>"
+    yield f"<h1>{against or escape(game)}</h1>"
     day = datetime.fromtimestamp(sheet.opened).astimezone() if sheet.opened > _FIRST_DAY else None
     when = f", begun {day:%Y-%m-%d %H:%M}" if day else ""
-    yield f"<p>{escape(sheet.game)}, rules version {escape(sheet.version)}{when}</p>"
+    yield f"<p>{escape(game)}, rules version {escape(sheet.version)}{when}</p>"
     yield f'<p class="small">{_set(sheet.source)}</p>'
     if sheet.options:
         chosen = ", ".join(
@@ -115,7 +123,7 @@ def _result(sheet: Sheet) -> str:
     return f"Winner: {_name(sheet, winner)}{score}"
 
 
-def _table(sheet: Sheet) -> Iterator[str]:
+def _table(sheet: Sheet, wording: Wording) -> Iterator[str]:
     heads = list(columns(sheet.state))
     shown = heads if sum(max(len(what), len(whose)) for what, whose, _ in heads) <= _WIDEST else []
     word = "turn" if "thrower" in sheet.state else "hide"
@@ -131,13 +139,13 @@ def _table(sheet: Sheet) -> Iterator[str]:
             again = gone and line.counts and line.kind != "ruling"  # what bore the number was taken back
             whose = f"{turn}&nbsp;{_set(line.side)}" if turn and (again or not labelled) else ""
             labelled, gone = True, not line.counts or (gone and not again)
-            yield _row(line, whose, len(shown), bool(heads and not shown))
+            yield _row(line, wording.line(line), whose, len(shown), bool(heads and not shown))
         yield "</tbody>"
     yield "</table>"
 
 
-def _row(line: Line, turn: str, counted: int, in_words: bool) -> str:
-    what = _set(line.what.replace("_", " ")) + (f' <span class="small">[{_set(line.by)}]</span>' if line.by else "")
+def _row(line: Line, done: str, turn: str, counted: int, in_words: bool) -> str:
+    what = _set(done.replace("_", " ")) + (f' <span class="small">[{_set(line.by)}]</span>' if line.by else "")
     if in_words and line.state:
         counts = ", ".join(f"{_set(whose or what)} {many}" for what, whose, many in columns(line.state))
         what += f'<br><span class="small">{counts}</span>'

@@ -115,7 +115,8 @@ def _line(out: TextIO, value: dict[str, Any]) -> None:
 def _as_text(game: Game[Any], records: Sequence[Record], out: TextIO) -> None:
     history = History(game)
     hide, view = 0, view_of(game, history.now, 0)
-    for seq, (_, fact, counts, before, story) in enumerate(history.walk(records), 1):
+    caller: tuple[str, int] | None = None  # who gave the command, until what came of it is told: in the same batch
+    for seq, (batch, fact, counts, before, story) in enumerate(history.walk(records), 1):
         view = view_of(game, story, seq)
         if isinstance(fact, Opened):
             out.write(f"{game.name} {fact.version}: {_team(view, 'A')} (A) and {_team(view, 'B')} (B)\n")
@@ -124,6 +125,11 @@ def _as_text(game: Game[Any], records: Sequence[Record], out: TextIO) -> None:
             out.write("".join(f"{name} = {printable(str(value))}\n" for name, value in chosen.items()))
             out.write(f"the game before: {printable(fact.after)}\n" if fact.after else "")
         said = printable(_sentence(game, before, fact, view))
+        if isinstance(fact, Called) and any(_sentence(game, before, one, view) for one in _of_batch(records, batch)):
+            said, caller = "", (who(fact), batch)
+        elif said and caller is not None and caller[1] == batch:
+            said = f"{caller[0]}: {said.removeprefix('judge: ').replace(' [judge]', '', 1)}"
+            caller = None
         line = f"{seq:>5}  {said}{'' if counts else '   (taken back)'}\n" if said else ""
         if isinstance(fact, StateSet):
             line += f"       {_stands(view)}\n{_sticks(view)}\n"
@@ -136,6 +142,11 @@ def _as_text(game: Game[Any], records: Sequence[Record], out: TextIO) -> None:
         # ready may begin a hide that nobody announced: what it says belongs to the new one
         out.write(heading + line if isinstance(fact, Ready) else line + heading)
     out.write(f"\n{_end(view)}\n{_sticks(view)}\n")
+
+
+def _of_batch(records: Sequence[Record], batch: int) -> list[Fact]:
+    """Return what an event holds beside who gave it."""
+    return [fact for number, fact in records if number == batch and not isinstance(fact, Called)]
 
 
 def _stands(view: View) -> str:

@@ -34,6 +34,11 @@ def used(settings: Settings) -> str:
     return "\n".join(_used(settings, Settings(), ())) + "\n"
 
 
+def changed(settings: Settings) -> str:
+    """Return a settings file with the keys that differ from the defaults, and nothing else. It loads as `settings`."""
+    return "\n".join(_changed(settings, Settings(), ())).lstrip("\n") + "\n"
+
+
 def no_chances(settings: Settings) -> str:
     """Return why the table's game has no chances of winning to show, or nothing where it has."""
     from pi_controller.games import chances  # noqa: PLC0415 - numpy's loading is not always needed
@@ -77,6 +82,24 @@ def _used(model: BaseModel, default: BaseModel, path: tuple[str, ...]) -> Iterat
             yield from _options(model)
         else:
             yield f"{key} = {_toml(value)}" + ("  # default" if value == usual else "")
+
+
+def _changed(model: BaseModel, default: BaseModel, path: tuple[str, ...]) -> Iterator[str]:
+    """Yield the keys of a section under its heading, then the sections in it; nothing for one with no change."""
+    own: list[str] = []
+    inner: list[str] = []
+    for key, _, section in fields(type(model)):
+        value, usual = getattr(model, key), getattr(default, key)
+        if section is not None:
+            inner += _changed(value, usual, (*path, key))
+        elif isinstance(value, dict):
+            chosen = cast("dict[str, str]", value)
+            head = [f"\n[{'.'.join((*path, key))}]"] if chosen else []
+            inner += [*head, *(f"{name} = {_toml(text)}" for name, text in chosen.items())]
+        elif value != usual:
+            own.append(f"{key} = {_toml(value)}")
+    yield from [f"\n[{'.'.join(path)}]", *own] if own else []
+    yield from inner
 
 
 def _choices(section: Any) -> Iterator[str]:

@@ -69,7 +69,7 @@ def read_model(
         read = model.model_validate(data)
     except ValidationError as error:
         for details in error.errors():
-            found += _faults_of(model, details)
+            found += faults_of(model, details)
     found += [] if also is None else also(data)
     lines = key_lines(text) if found or renamed else {}
     if found or read is None:
@@ -177,8 +177,8 @@ def _written(keys: Keys, renamed: Mapping[Keys, Keys]) -> Keys:
     return keys
 
 
-def _faults_of(model: type[BaseModel], details: ErrorDetails) -> list[Fault]:
-    """Return one of pydantic's errors in our words."""
+def faults_of(model: type[BaseModel], details: ErrorDetails) -> list[Fault]:
+    """Return one of pydantic's errors about a `model` in our words."""
     keys = tuple(map(str, details["loc"]))
     context = details.get("ctx", {})
     match details["type"]:

@@ -31,6 +31,7 @@ from pi_controller.referee.facts import (
     Reveal,
     SensorsUsed,
     StateSet,
+    TeamsNamed,
     Undone,
 )
 from pi_controller.referee.history import History, Timeline
@@ -112,7 +113,7 @@ def sheet_of(journal: Journal) -> Sheet:
         version=opened.version,
         source=opened.source,
         options=game.chosen_settings,
-        teams={} if "players" in game.settings else opened.teams,
+        teams={} if "players" in game.settings else dict(history.now.teams),
         opened=opened.t,
         epoch=journal.meta.epoch if journal.meta else "",
         head=journal.head,
@@ -232,6 +233,9 @@ class _Writer:
                 return "ruling", of_table(fact, self._teams, private=False), "judge"
             case ProtestMade():
                 return "ruling", of_table(fact, self._teams, private=False), ""
+            case TeamsNamed(teams=teams):
+                self._teams = teams
+                return "note", of_table(fact, teams, private=False), "judge"
             case ClockSet() | SensorsUsed():
                 return "note", of_table(fact, self._teams, private=False), "judge"
             case Reveal(pad=pad):

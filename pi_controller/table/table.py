@@ -15,6 +15,7 @@ from pi_controller.referee.history import History
 from pi_controller.referee.judge import JudgeNewGame
 from pi_controller.referee.seating import mirrored
 from pi_controller.table.command import CommandResult, StaleError, UsedKeyError
+from pi_controller.table.course import course_of
 from pi_controller.table.view import View, view_of
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from pi_controller.referee.seating import Seats
     from pi_controller.referee.story import Story
     from pi_controller.table.command import Command
+    from pi_controller.table.course import Course
     from pi_controller.table.journal import Journal
 
 log = logging.getLogger(__name__)
@@ -159,8 +161,20 @@ class Table:
         """The public picture; the same object until something changes."""
         if self._view is None:
             unanswered = self.referee.unanswered(self.story)
-            self._view = view_of(self.game, self.story, self.journal.seq, self.halted, unanswered, self.journal.head[1])
+            self._view = view_of(
+                self.game, self.story, self.journal.seq, self.halted, unanswered, self.journal.head[1], self._course()
+            )
         return self._view
+
+    def _course(self) -> Course | None:
+        """Return how the game went, once it is over."""
+        if self.story.phase != "over" or self.halted is not None:
+            return None
+        try:
+            return course_of(self.game, self.journal.read())
+        except JournalError as error:  # it is found out, and said, where it matters: at the next record
+            log.warning("the course of the game cannot be read: %s", error.what)
+            return None
 
     @property
     def rulings(self) -> tuple[Ruling, ...]:

@@ -73,6 +73,11 @@ class Follows:
         self.opened: Opened | None = None
         self._by_rules = by_rules
 
+    @property
+    def teams(self) -> dict[str, str]:
+        """How the teams are called by their letters, last; empty before the first record."""
+        return dict(self._history.now.teams) if self.opened else {}
+
     def take(self, row: Row, *, stated: bool = True) -> str:
         """Take `row`, or return why it does not follow. Without `stated` the hash it states may be any."""
         seq, batch = len(self.rows) + 1, self.rows[-1].batch if self.rows else 0
@@ -164,7 +169,7 @@ def _examined(name: str, db: sqlite3.Connection, version: int) -> Verdict:
         file=name,
         game=opened.game if opened else "",
         version=opened.version if opened else "",
-        teams=opened.teams if opened else {},
+        teams=follows.teams,
         chained=about is not None,
         **(about._asdict() if about else {}),
         records=len(rows),

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from pi_controller.mat.events import SensorFault
-from pi_controller.referee.story import Hit, Notice, Opening, Phase
+from pi_controller.referee.story import Hit, Notice, Opening, Phase, Turn
+from pi_controller.table.course import Course
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,7 +51,9 @@ class View(msgspec.Struct, frozen=True):
     table began to wait for what it waits for, `limit` how long that may take (seconds, the organiser's number),
     `stood` since when that clock stands, `paused` when a judge stopped all clocks. `notice` is what people are to
     know and nobody has to answer. `sensors` is whether play goes by what the mat feels; `protest` is the team whose
-    protest is not decided, `held` whether play stands because of it.
+    protest is not decided, `held` whether play stands because of it. `past` are the last hides or throws, oldest first,
+    the one in progress among them; `before` is the score sheet as it was before the one that was played last. `course`
+    is how the game went, once it is over.
     """
 
     seq: int
@@ -92,7 +95,10 @@ class View(msgspec.Struct, frozen=True):
     protest: str = ""
     held: bool = False
     head: str = ""
+    past: tuple[Turn, ...] = ()
     sheet: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
+    before: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
+    course: Course | None = None
 
 
 def view_of(
@@ -102,10 +108,12 @@ def view_of(
     halted: MatError | None = None,
     unanswered: tuple[float, str] | None = None,
     head: str = "",
+    course: Course | None = None,
 ) -> View:
     """Return the picture of `story`; with `halted`, of a table that stands still because of that error.
 
-    `unanswered` is when the open question is answered by itself, and how, `head` the hash of the last record.
+    `unanswered` is when the open question is answered by itself, and how, `head` the hash of the last record,
+    `course` how the game went.
     """
     sheet, question = game.sheet(story.state), story.question
     hides: Mapping[str, Any] = sheet if game.hand_passes else {}
@@ -150,7 +158,10 @@ def view_of(
         sensors=story.sensors,
         protest=story.protest.by if story.protest else "",
         held=story.held,
+        past=story.past,
         sheet=dict(sheet),
+        before={} if story.former is None else dict(game.sheet(story.former)),
+        course=course,
     )
 
 

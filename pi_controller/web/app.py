@@ -32,7 +32,13 @@ if TYPE_CHECKING:
     from pi_controller.web.feed import Feed
 
 _STATIC = Path(__file__).parent / "static"
-_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+_TYPES = {
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".webmanifest": "application/manifest+json",
+}
 MAX_WATCHERS = 1024
 """Streams at once; beyond, the oldest of the place that has most ends."""
 
@@ -119,7 +125,9 @@ def create_app(
             Route("/view.json", view_json),
             Route("/healthz", healthz),
             Route("/static/{name}", static),
-            *public_routes(feed, language=language, now=now, pages=pages),
+            *public_routes(
+                feed, language=language, now=now, pages=pages, judged=any(route.path == "/judge" for route in more)
+            ),
             *more,
         ],
         middleware=[

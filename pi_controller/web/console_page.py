@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from pi_controller.games.registry import kind
 from pi_controller.show import phrases
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.names import inline, team_name
@@ -17,7 +18,7 @@ from pi_controller.show.words import game_name, word
 from pi_controller.web.console_fields import Field, fields
 from pi_controller.web.console_play import Button, Play, act
 from pi_controller.web.game_page import page_of
-from pi_controller.web.page_content import board
+from pi_controller.web.page_content import Past, board, past
 from pi_controller.web.templates import render
 
 if TYPE_CHECKING:
@@ -33,6 +34,11 @@ BEAT_S = 5.0
 SETTLE_S = 1.5
 """So long after a turn was settled the next one cannot be entered, s: a slow second tap was meant for the last."""
 
+PAST = 5
+"""How many of the last hides or throws the console tells."""
+MOST_NAMES = 12
+"""So many names can be touched at the most to sign in."""
+
 WORDS: Mapping[str, str] = {
     "title": mark("Judge"),
     "skip": mark("Skip to the buttons"),
@@ -43,7 +49,7 @@ WORDS: Mapping[str, str] = {
     "the_table": mark("The table"),
     "play": mark("Play"),
     "sticks": mark("Sticks and points"),
-    "waiting_for": mark("waiting for {time}"),
+    "waiting_for": mark("{time} since the last entry"),
     "left": mark("{time} left"),
     "out_of_time": mark("The time is up"),
     "soon": mark("Soon out of time"),
@@ -74,6 +80,7 @@ WORDS: Mapping[str, str] = {
     "closing_send": mark("Close the game for them"),
     "closing_first": mark("Touch who is out, and why they are."),
     "upheld": mark("Upheld"),
+    "upheld_next": mark("Upheld. What follows from it is entered now."),
     "denied": mark("Denied"),
     "play_on": mark("Play goes on, decided later"),
     "reason_first": mark("Say in a few words why."),
@@ -98,6 +105,12 @@ WORDS: Mapping[str, str] = {
     "set_send": mark("The table stands so"),
     "set_fresh": mark("Fill in again as the table stands"),
     "set_help": mark("The whole score sheet as it shall stand. The hide in progress is void."),
+    "past": mark("The last hides and throws"),
+    "teams": mark("Team names"),
+    "teams_help": mark("Until the first hit or throw. The next game keeps them."),
+    "teams_name": mark("Team {letter}"),
+    "teams_send": mark("The teams are called so"),
+    "teams_both": mark("Enter both names."),
     "people": mark("People"),
     "people_add": mark("Let this person sign in"),
     "people_name": mark("Name"),
@@ -107,7 +120,9 @@ WORDS: Mapping[str, str] = {
     "people_revoke": mark("Sign out everywhere"),
     "people_remove": mark("Remove"),
     "people_pin": mark("The PIN of {name}, shown this once:"),
-    "people_sessions": mark("signed in {n} times"),
+    "people_sessions_0": mark("not signed in"),
+    "people_sessions_1": mark("signed in on 1 device"),
+    "people_sessions": mark("signed in on {n} devices"),
     "role_scorekeeper": mark("scorekeeper"),
     "role_judge": mark("judge"),
     "role_committee": mark("committee"),
@@ -152,6 +167,8 @@ SIGN_IN_WORDS: Mapping[str, str] = {
     "title": mark("Judge: sign in"),
     "heading": mark("Judge"),
     "intro": mark("Sign in with your name and PIN."),
+    "touch": mark("Touch your name, then enter your PIN."),
+    "names": mark("Who signs in"),
     "name": mark("Name"),
     "pin": mark("PIN"),
     "show": mark("Show"),
@@ -188,7 +205,8 @@ class Console(msgspec.Struct, frozen=True):
     """What the console shows and offers beside the live page's texts. `off` is why play cannot go on, or nothing.
 
     `sides` is HTML, escaped. `undo` says what would be taken back, nothing when there is nothing. `fields` are the
-    score sheet's, for whoever may set it.
+    score sheet's, for whoever may set it. `past` are the last hides or throws, newest first; `past_undo`: an undo takes
+    back the last of what was done in them. `nameable`: who looks may name the teams now.
     """
 
     sides: str
@@ -197,6 +215,9 @@ class Console(msgspec.Struct, frozen=True):
     off: str
     undo: str
     question: Asked | None = None
+    past: tuple[Past, ...] = ()
+    past_undo: bool = False
+    nameable: bool = False
     again: Again | None = None
     can_hide_again: bool = False
     fields: tuple[Field, ...] = ()
@@ -213,12 +234,14 @@ def console(
     sets: bool = False,
     begins: bool = False,
     before: str | None = None,
+    names: bool = False,
 ) -> Console:
     """Return what the console shows for `view`.
 
     `legal` are the actions the game allows, `undo` says what an undo takes back and `last` is the action among it, if
     it is one; `options` are the game's, `sets` is whether the one who looks may set the table, `begins` whether they
-    may begin another game. `before` is the team that hid in the hide just settled, where that is known.
+    may begin another game, `names` whether they may name the teams now. `before` is the team that hid in the hide just
+    settled, where that is known.
     """
     text = catalogue(language).gettext
     waiting = view.phase in {"hide", "check", "hit", "guess"} and not view.hits and not view.opened
@@ -229,6 +252,9 @@ def console(
         off=_off(view, text),
         undo=undo,
         question=_question(view, language),
+        past=tuple(past(view, PAST, language)),
+        past_undo=last is not None and bool(view.past) and kind(view.game).current(view.past[-1].actions[-1]) == last,
+        nameable=names,
         again=_again(view, last, legal, language, options),
         can_hide_again=waiting and view.hide > 0,
         fields=fields(view, language) if sets else (),
@@ -238,11 +264,15 @@ def console(
 def _facts(view: View, text: Text, language: str, before: str | None) -> tuple[str, ...]:
     """Return short facts on the hide: its number, the situation, hits left, the last words called, a reminder."""
     facts: list[str] = []
-    if view.hide:
+    hiders = page_of(view).turn(view)
+    if view.phase == "show" and hiders:
+        template = text("Next: hide {n}, {team} hides")
+        facts.append(template.format(n=view.hide + 1, team=inline(team_name(view, hiders))))
+    elif view.hide:
         facts.append(text("Hide {n}").format(n=view.hide))
     if view.situation:
         facts.append(word(view.situation, language, view.game).shown)
-    if view.owed:
+    if view.owed and view.phase != "show":
         left = 2 if view.owed == "first" else 1
         facts.append(catalogue(language).ngettext("{n} hit left", "{n} hits left", left).format(n=left))
     facts += page_of(view).facts(view, language)
@@ -308,9 +338,9 @@ def _filled(template: str, words: Mapping[str, str], language: str, **values: An
     return render(template, language, words=translated, as_json=msgspec.json.encode(translated).decode(), **values)
 
 
-def sign_in(language: str = "en") -> str:
-    """Return the sign-in page."""
-    return _filled("sign_in.html", SIGN_IN_WORDS, language)
+def sign_in(language: str = "en", names: Sequence[str] = ()) -> str:
+    """Return the sign-in page. `names` are to be touched; of more than `MOST_NAMES` one's own is typed."""
+    return _filled("sign_in.html", SIGN_IN_WORDS, language, names=names if len(names) <= MOST_NAMES else ())
 
 
 def page(

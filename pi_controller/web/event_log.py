@@ -36,6 +36,7 @@ from pi_controller.referee.facts import (
     Shown,
     StateSet,
     Struck,
+    TeamsNamed,
     Undone,
     Void,
     Withdrawn,
@@ -44,7 +45,7 @@ from pi_controller.referee.history import counted
 from pi_controller.show import phrases
 from pi_controller.show.game_show import played
 from pi_controller.show.i18n import catalogue, mark
-from pi_controller.show.names import inline
+from pi_controller.show.names import clean, inline
 from pi_controller.show.words import plain
 from pi_controller.table import journal_file
 
@@ -65,7 +66,7 @@ _BY: Mapping[str, str] = {
     "restart": mark("the restart"),
     "table": mark("the table"),
 }
-_BY_WORD = GameClosed | StateSet | SensorsUsed | ProtestMade | ProtestRuled | ClockSet
+_BY_WORD = GameClosed | StateSet | SensorsUsed | ProtestMade | ProtestRuled | ClockSet | TeamsNamed
 """What somebody says; from the terminal without a name."""
 _OF_THE_TABLE = Opened | Commit | Void | Reveal
 _CALLED: Mapping[str, str] = {"hidden": mark("The hiders are ready."), "answer": mark("An answer.")}
@@ -216,6 +217,9 @@ def _sentence(fact: Fact, game: str, teams: Mapping[str, str], language: str) ->
             return why(text("The protest: {ruling}").format(ruling=plain(ruling).lower()), reason)
         case ClockSet(running=running, reason=reason):
             return why(text("The clock runs") if running else text("The clock is stopped"), reason)
+        case TeamsNamed(teams=named):
+            both = {key: inline(clean(named.get(team, ""))) for key, team in (("a", "A"), ("b", "B"))}
+            return text("The teams are {a} and {b}").format(**both)
         case Undone(reason=reason):
             return why(text("Taken back"), reason)
         case _:

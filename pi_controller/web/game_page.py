@@ -85,6 +85,15 @@ class Strip(NamedTuple):
     rest: Pool | None = None
 
 
+class Pad(NamedTuple):
+    """A pad of the room's mat. `mark` is `struck`, `found`, `bead`, `opened` or nothing, `look` `high` or `mate`."""
+
+    mark: str = ""
+    said: str = ""
+    worth: str = ""
+    look: str = ""
+
+
 class Card(NamedTuple):
     """Who plays and what they hold, on the judge's console; `numbers` each with its unit, `number` a player's."""
 
@@ -169,6 +178,14 @@ class GamePage(Generic[SheetT]):
     def _pool(rest: tuple[str, int] | None, language: str) -> Pool | None:
         name = POOL_NAMES.get(rest[0]) if rest else None
         return Pool(catalogue(language).gettext(name) if name else plain(rest[0]), rest[1]) if rest else None
+
+    def pads(self, view: View, language: str) -> Sequence[Pad]:  # noqa: ARG002 - most have none
+        """Return the four pads as they lie, for the mat in the room; nothing in a game that is played without."""
+        return ()
+
+    def of_side(self, view: View, side: str, text: Text) -> str:  # noqa: ARG002 - most have none
+        """Return what is special about a side's turn in a few words, or nothing."""
+        return ""
 
     def facts(self, view: View, language: str) -> tuple[str, ...]:  # noqa: ARG002 - most have none
         """Return short facts on the hide or turn that only this game has, for the judge."""

@@ -84,7 +84,7 @@ class JudgeApi:
         except MatError as error:
             if error.code != "signed_out":
                 raise
-            return HTMLResponse(console_page.sign_in(self._language))
+            return await self._sign_in_page()
         view, content = snapshot.picture.view, self._state.page(snapshot, session.person.role)
         as_of, beat_s = f"{datetime.now().astimezone():%H:%M:%S}", self._heartbeat_s
         page = console_page.page(
@@ -103,8 +103,12 @@ class JudgeApi:
         try:
             await self._who(request)
         except RefusedError:
-            return HTMLResponse(console_page.sign_in(self._language))
+            return await self._sign_in_page()
         return RedirectResponse("/judge", 303)
+
+    async def _sign_in_page(self) -> Response:
+        people = await asyncio.to_thread(self.authenticator.users.everybody)
+        return HTMLResponse(console_page.sign_in(self._language, [one.name for one in people]))
 
     async def sign_in(self, request: Request) -> Response:
         """Take a name and a PIN, give a session."""

@@ -84,6 +84,7 @@ class JudgeState:
             options=snapshot.picture.game.settings,
             sets=may(role, "set"),
             begins=begins_games(role, snapshot.picture.rulings) and not snapshot.picture.protest,
+            names=may(role, "teams") and snapshot.picture.nameable,
             before=snapshot.picture.game.hiders_before(snapshot.picture.state),
         )
 

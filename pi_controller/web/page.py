@@ -26,7 +26,7 @@ def page(
         return remaining(float(marks[key]) if marks[key] else None, float(marks[f"{key}_stood"] or t))
 
     return render(
-        f"{content.layout}.html",
+        "room.html" if frame == "room" else f"{content.layout}.html",
         language,
         frame=f"{frame}.html",
         layout=content.layout,

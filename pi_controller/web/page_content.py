@@ -13,9 +13,10 @@ from zlib import crc32
 import msgspec
 
 from pi_controller.games.base import other
+from pi_controller.pads import EVERY_PAD
 from pi_controller.pinmap import pinmap
 from pi_controller.show import chances_bar, phrases
-from pi_controller.show.game_show import has_sheet, show_of
+from pi_controller.show.game_show import has_sheet, player_rows, show_of
 from pi_controller.show.i18n import catalogue
 from pi_controller.show.names import player_name, team_name
 from pi_controller.show.words import credit, game_name, sounds_by, word
@@ -32,6 +33,22 @@ CALLS = 3
 ONLY_HEARD = {"outcome", "score"}
 """Texts that the script says aloud where they are new; on the page they can be read off the table."""
 _LIVE_LABELS = {"label_points", "label_middle", "label_mat", "label_seal"}
+
+
+PAST = 4
+"""How many of the last hides or throws the page has room for."""
+
+
+class Past(msgspec.Struct, frozen=True):
+    """A hide or throw that was played: whose, by `look` (a, b, p1 to p8) and `side` (a letter or number), and what.
+
+    `number` is the hide's, empty of a throw.
+    """
+
+    look: str
+    side: str
+    number: str
+    text: str
 
 
 class Board(msgspec.Struct, frozen=True):
@@ -73,6 +90,7 @@ def board(view: View, language: str = "en", chances: ShownChances | None = None)
     _calls(view, texts, marks, language)
     _mat(view, texts, marks, language)
     _seal(view, texts, marks, language)
+    _past(view, texts, marks, language)
     lights = pinmap().lights
     slots = min(lights.short, max(view.points, *(view.short.get(team, 0) for team in "AB")))
     counts = {
@@ -114,8 +132,29 @@ def _sheet_board(view: View, language: str, chances: ShownChances | None) -> Boa
     _seal(view, texts, marks, language)
     _question(view, texts, marks, language)
     _calls(view, texts, marks, language)
+    _past(view, texts, marks, language)
     counts = _chances(view, chances, texts, marks, language)
     return Board(texts, marks, counts, "sheet", page_of(view).table(view, language))
+
+
+def past(view: View, most: int, language: str = "en") -> list[Past]:
+    """Return the last hides or throws, the newest first, at most `most` of them."""
+    players = list(player_rows(view.sheet))
+    found: list[Past] = []
+    for turn in view.past[: -most - 1 : -1]:
+        number = players.index(turn.side) + 1 if turn.side in players else 0
+        look, side = (f"p{number}", str(number)) if number else (turn.side.lower(), turn.side)
+        found.append(Past(look, side, str(turn.number or ""), phrases.past(view, turn, language)))
+    return found
+
+
+def _past(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
+    lines = past(view, PAST, language)
+    marks["past"] = "yes" if lines else ""
+    for i in range(1, PAST + 1):
+        line = lines[i - 1] if i <= len(lines) else Past("", "", "", "")
+        marks[f"past_{i}"] = line.look
+        texts |= {f"past_{i}": line.text, f"past_side_{i}": line.side, f"past_hide_{i}": line.number}
 
 
 def _labels(text: Callable[[str], str]) -> dict[str, str]:
@@ -135,6 +174,9 @@ def _labels(text: Callable[[str], str]) -> dict[str, str]:
         "label_hold": text("Hold this picture"),
         "label_go": text("Show it live"),
         "label_as_of": text("as of"),
+        "label_past": text("Just played"),
+        "label_sound": text("Sound on"),
+        "label_silent": text("Sound off"),
     }
 
 
@@ -216,19 +258,8 @@ def _calls(view: View, texts: dict[str, str], marks: dict[str, str], language: s
 
 def _mat(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
     """Mark the pads of this hide: struck, found, and after the hide the place that was sealed."""
-    text = catalogue(language).gettext
-    for pad in range(1, pinmap().pads.count + 1):
-        marks[f"pad_{pad}"], texts[f"pad_{pad}"] = "", ""
-    opened = view.opening
-    if opened is not None and opened.hide == view.hide and f"pad_{opened.pad}" in marks:
-        marks[f"pad_{opened.pad}"] = "bead"
-        texts[f"pad_{opened.pad}"] = text("the bead was here")
-    for number, hit in enumerate(view.hits[:2], 1):
-        if hit.pad is not None and f"pad_{hit.pad}" in marks:
-            order = text("first hit") if number == 1 else text("second hit")
-            template = text("{order}: found") if hit.found else text("{order}: not found")
-            marks[f"pad_{hit.pad}"] = "found" if hit.found else "struck"
-            texts[f"pad_{hit.pad}"] = template.format(order=order)
+    for number, pad in zip(EVERY_PAD, page_of(view).pads(view, language), strict=True):
+        marks[f"pad_{number}"], texts[f"pad_{number}"] = pad.mark, pad.said
     texts["hits"] = ". ".join(phrases.hit(i, hit, language) for i, hit in enumerate(view.hits[:2], 1))
     marks["hits"] = "unplaced" if any(hit.pad is None for hit in view.hits[:2]) else ""
 

@@ -14,7 +14,7 @@ from pi_controller.show.words import credit, game_name
 from pi_controller.web.address import Pages, addresses
 from pi_controller.web.check_page import check_page
 from pi_controller.web.page import page, waiting
-from pi_controller.web.page_content import board
+from pi_controller.web.room import room as room_board
 from pi_controller.web.strip import overlay
 from pi_controller.web.templates import render
 
@@ -32,9 +32,12 @@ _LATER = {"retry-after": "2"}
 
 
 def public_routes(
-    feed: Feed, *, language: str, now: Callable[[], datetime], pages: Pages | None = None
+    feed: Feed, *, language: str, now: Callable[[], datetime], pages: Pages | None = None, judged: bool = False
 ) -> Sequence[Route]:
-    """Return the routes `/room`, `/overlay`, `/find` and `/check`; `now` is the wall clock for "as of"."""
+    """Return the routes `/room`, `/overlay`, `/find` and `/check`; `now` is the wall clock for "as of".
+
+    `judged`: judges can sign in at `/judge`, and `/find` shows where.
+    """
     settings = pages or Pages()
 
     async def room(request: Request) -> Response:
@@ -42,7 +45,7 @@ def public_routes(
         if latest is None:
             return HTMLResponse(waiting(language), 503, _LATER)
         html = page(
-            board(latest.view, language),
+            room_board(latest.view, language),
             language=language,
             as_of=f"{now():%H:%M:%S}",
             t=feed.clock(),
@@ -71,7 +74,7 @@ def public_routes(
     async def find(request: Request) -> Response:
         latest = feed.latest
         return HTMLResponse(
-            find_page(_found(request, settings), settings, language, latest.view.game if latest else "")
+            find_page(_found(request, settings), settings, language, latest.view.game if latest else "", judged=judged)
         )
 
     async def check(_: Request) -> Response:
@@ -81,12 +84,16 @@ def public_routes(
     return [Route("/room", room), Route("/overlay", over), Route("/find", find), Route("/check", check)]
 
 
-def find_page(found: Sequence[str], pages: Pages, language: str, game: str = "") -> str:
-    """Return the page that says where the pages are, with a code for each, and whose `game` is played, if one is."""
+def find_page(found: Sequence[str], pages: Pages, language: str, game: str = "", *, judged: bool = False) -> str:
+    """Return the page that says where the pages are, with a code for each, and whose `game` is played, if one is.
+
+    `judged`: the judge's console is among them.
+    """
     return render(
         "find.html",
         language,
         found=found,
+        judged=judged,
         event=_event(pages),
         words=pages.words,
         credit=f"{game_name(game, language)}. {credit(game, language)}" if game else "",

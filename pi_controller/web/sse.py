@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from pi_controller.web.page_content import board
+from pi_controller.web.room import room
 from pi_controller.web.strip import overlay
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ HEARTBEAT_S = 15.0
 BLOCK = 1024
 _RETRY_MS, _RETRY_SPREAD_MS = 1000, 3000
 _STRIDE = 1117  # spreads the watchers' waits evenly over the range, however many there are
-SHAPES: Mapping[str, Callable[[View, str, ShownChances | None], Board]] = {"": board, "overlay": overlay}
+SHAPES: Mapping[str, Callable[[View, str, ShownChances | None], Board]] = {"": board, "overlay": overlay, "room": room}
 """What a page asks to be sent, by the `page` of its address."""
 
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pi_controller.pads import EVERY_PAD
 from pi_controller.show.game_show import show_of
 from pi_controller.show.names import player_name
 from pi_controller.web.game_page import page_of
-from pi_controller.web.page_content import CALLS, Board, board
+from pi_controller.web.page_content import CALLS, Board
+from pi_controller.web.room import room
 from pi_controller.web.templates import render
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ _TEXTS = {
     "title",
     "heading",
     "sentence",
+    "result",
+    "meaning_1",
     "turn_worth",
     "label_as_of",
     "label_live",
@@ -28,15 +32,18 @@ _TEXTS = {
     "label_ends",
     "label_limit",
 }
-_TEXTS |= {f"call_{i + 1}" for i in range(CALLS)}
-_MARKS = {"phase", "turn_worth", "ends", "ends_stood", "limit", "limit_stood", "calls"}
+_PADS = {f"{key}_{pad}" for key in ("pad", "worth") for pad in EVERY_PAD}
+_TEXTS |= _PADS | {f"call_{i + 1}" for i in range(CALLS)}
+_MARKS = {"phase", "turn_worth", "ends", "ends_stood", "limit", "limit_stood", "calls", "moment", "asked", "struck_by"}
+_MARKS |= {f"{key}_{pad}" for key in ("pad", "high") for pad in EVERY_PAD}
 
 
 def overlay(view: View, language: str = "en", chances: ShownChances | None = None) -> Board:  # noqa: ARG001 - shows none
     """Return what the overlay shows of `view`, with its strip as the table."""
-    whole = board(view, language)
-    texts = {key: value for key, value in whole.texts.items() if key in _TEXTS}
-    marks = {key: mark for key, mark in whole.marks.items() if key in _MARKS}
+    whole = room(view, language)
+    texts = dict.fromkeys(_PADS, "") | {key: value for key, value in whole.texts.items() if key in _TEXTS}
+    marks = dict.fromkeys(_MARKS, "") | {key: mark for key, mark in whole.marks.items() if key in _MARKS}
+    marks["pads"] = "yes" if whole.layout == "pads" else ""
     return Board(texts, marks, {}, "overlay", strip(view, language))
 
 
@@ -44,6 +51,7 @@ def strip(view: View, language: str = "en") -> str:
     """Return the strip as HTML: team A has a circle and B a square, players the shapes they have on the other pages."""
     page = page_of(view)
     shown = page.strip(view, language)
+    who = [card for card in page.cards(view, language) if card.number or card.look in {"a", "b"}]
     return render(
         "strip.html",
         language,
@@ -51,4 +59,5 @@ def strip(view: View, language: str = "en") -> str:
         teams=not show_of(view.game).of_players(view.sheet),
         names={cell.player: player_name(view, cell.player) for cell in shown.cells},
         turn=page.turn(view),
+        roles={cell.player: card.role for cell, card in zip(shown.cells, who, strict=True)},
     )

@@ -112,8 +112,10 @@ def be_the_mat(seed, terminal):
 def look(terminal):
     """Look at the judge's terminal, and watch the page that it tells of."""
     with os.fdopen(terminal, "rb") as lines:
+        watched = False  # the address stands below each picture until play begins
         for line in lines:
-            if line.startswith(b"live page: "):
+            if line.startswith(b"live page: ") and not watched:
+                watched = True
                 threading.Thread(
                     target=watch, args=(int(line.strip(b"/\r\n").rpartition(b":")[2]),), daemon=True
                 ).start()

@@ -1,9 +1,11 @@
 """`moccasin-mat doctor` as people start it, and the bundle they send."""
 
+import io
 import json
 import zipfile
 
 import pytest
+from rich.console import Console
 
 from pi_controller import cli
 from pi_controller.calibration.profile import Profile, save
@@ -188,3 +190,18 @@ def test_a_report_says_the_same_in_every_form():
         "Link", "  fail      port: gone", "            -> plug it in", "  pass      clock", "",
         "1 pass, 1 fail, 0 not here",
     ]  # fmt: skip
+
+
+def test_what_was_not_looked_at_is_one_line_and_what_to_do_stands_last():
+    lines = [Line("Link", "port", "fail", "gone", "plug it in"), Line("Sensors", "a", "pass", "well")]
+    lines += [Line("Sensors", f"piezo {n}", "not here", "no board answers") for n in range(36)]
+    lines += [Line("Machine", "model", "not here", "no Pi"), Line("Machine", "lgpio", "not here", "no Pi")]
+    console = Console(file=io.StringIO(), width=80, color_system=None)
+    Report(tuple(lines), {}).show(console)
+    told = [" ".join(line.split()) for line in console.file.getvalue().splitlines()]
+    assert "not here 36 sensors not looked at, no board" in told
+    assert not any("piezo" in line for line in told)
+    assert {"not here model no Pi", "not here lgpio no Pi"} <= set(told), "two are no crowd"
+    assert told[-3:] == ["1 pass, 1 fail, 38 not here", "port: gone", "> plug it in"]
+    assert max(map(len, console.file.getvalue().splitlines())) <= 80
+    assert len(json.loads(Report(tuple(lines), {}).json())["lines"]) == len(lines), "a program is given all of them"

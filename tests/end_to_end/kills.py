@@ -16,9 +16,9 @@ from pi_controller.games import registry
 from pi_controller.referee.facts import Done
 from pi_controller.referee.history import effective
 from pi_controller.sim.dakota import Players
-from pi_controller.sim.elsewhere import Elsewhere, TableDiedError
 from pi_controller.sim.mat import SimMat
 from pi_controller.sim.simulation import TICK_S, LockStep
+from pi_controller.sim.table_process import TableDiedError, TableProcess
 from pi_controller.sim.truth import predict
 from pi_controller.table.journal import Journal
 
@@ -40,7 +40,7 @@ def play(seed, kills, points, folder):
     with SimMat(seed) as mat:
         settings = Path(folder) / "settings.toml"
         settings.write_text(SETTINGS.format(folder=folder, device=mat.device, points=points), "utf-8")
-        side = Elsewhere(settings)
+        side = TableProcess(settings)
         side.start()
         try:
             phases = _play(seed, kills, side, mat, moments)

@@ -28,9 +28,9 @@ from pathlib import Path
 
 from pi_controller.errors import MatError
 from pi_controller.sim.dakota import Players
-from pi_controller.sim.elsewhere import Elsewhere
 from pi_controller.sim.mat import SimMat
 from pi_controller.sim.simulation import LockStep
+from pi_controller.sim.table_process import TableProcess
 from pi_controller.table.journal import Journal
 from pi_controller.table.verify import verdict
 
@@ -51,7 +51,7 @@ SERVED = """
 import sys
 from multiprocessing.connection import Connection
 from pathlib import Path
-from pi_controller.sim.elsewhere import serve
+from pi_controller.sim.table_process import serve
 serve(Path(sys.argv[1]), Connection(1))
 """
 """The table's turns come and go on its standard output, where `read` looks for what it has shown."""
@@ -272,7 +272,7 @@ def _old_journal(path, events):
         db.commit()
 
 
-class Traced(Elsewhere):
+class Traced(TableProcess):
     """The table's own process, under strace."""
 
     def __init__(self, settings, log):

@@ -4,8 +4,8 @@ from stopped import settings_for
 
 from pi_controller.link import wire
 from pi_controller.sim.board import POWER_ON
-from pi_controller.sim.elsewhere import Elsewhere
 from pi_controller.sim.faulty import parse
+from pi_controller.sim.table_process import TableProcess
 
 FAULTS = {}
 """Name -> what does it: takes a `Lab`, returns nothing or a few words for the table."""
@@ -191,7 +191,7 @@ def hang_the_bus(board):
 def second_daemon(lab):
     lab.until(hitting)
     lab.begin()
-    second = Elsewhere(settings_for(lab.folder, "second", lab.cable.device))
+    second = TableProcess(settings_for(lab.folder, "second", lab.cable.device))
     second.start()
     try:
         for _ in range(60):

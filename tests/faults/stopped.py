@@ -10,8 +10,8 @@ from pi_controller.games import registry
 from pi_controller.referee.history import effective
 from pi_controller.sim.cable import Cable
 from pi_controller.sim.dakota import Players
-from pi_controller.sim.elsewhere import Elsewhere
 from pi_controller.sim.simulation import TICK_S, LockStep
+from pi_controller.sim.table_process import TableProcess
 from pi_controller.table.journal import Journal
 
 NAME = "the daemon is stopped (SIGSTOP), 60 s"
@@ -38,7 +38,7 @@ def run(seed, folder, seconds=60.0):
     """Play game `seed`; the daemon sleeps for `seconds` (of the people's time) as soon as a second hide is hit."""
     game = registry.game("dakota", {"points": "1"})
     with Cable(seed) as cable:
-        side = Elsewhere(settings_for(folder, "j", cable.device))
+        side = TableProcess(settings_for(folder, "j", cable.device))
         watcher = Watcher(cable.by_id)
         side.start()
         try:

@@ -135,3 +135,14 @@ def test_the_former_name_of_the_verb_still_works_and_no_help_lists_it(capsys):
         main(["odds", "--help"])
     assert main(["--help"]) == 0
     assert "odds" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["dakota", "slahal", "bageswin", "plum_stone", "patol"])
+def test_the_page_fits_eighty_columns_and_loses_no_chance(name, capsys):
+    status = main(["chances", name])
+    page = capsys.readouterr().out
+    if status == 0:
+        assert max(map(len, page.splitlines())) <= 80
+        assert main(["chances", name, "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)["page"]
+        assert page.count(" %") >= sum(len(row["chances"]) for row in told["rows"])

@@ -42,6 +42,7 @@ from pi_controller.referee.judge import (
     JudgeRuling,
     JudgeSensors,
     JudgeSet,
+    JudgeTeams,
     JudgeUndo,
 )
 from pi_controller.referee.lines import BUTTONS
@@ -388,6 +389,7 @@ CALLS = {
     "close": lambda play, story, t: JudgeClose(
         t, play.rng.choice(("A", "B", "Kate", "C")), play.rng.choice(get_args(ClosedBy)), _reason(play)
     ),
+    "teams": lambda play, story, t: JudgeTeams(t, *play.rng.choices(("Red", "Blue", " ", "W" * 41), k=2)),
     "clock": lambda play, story, t: JudgeClock(t, play.rng.random() < 0.5, _reason(play)),
 }
 """A maker for each call of a judge."""

@@ -216,7 +216,7 @@ class Outside:
                 outside.tick()
 
         def console(table):
-            print(run.help_for(table.game))
+            print(run.help_now(table))
             return outside.lines
 
         class Copies(Backup):

@@ -236,3 +236,16 @@ def test_a_list_that_cannot_be_read_is_told(pi):
     (root / "etc/moccasin-mat/setup.json").write_text("{", "utf-8")
     with pytest.raises(SetupError, match="cannot be read"):
         manifest.undo(place(system=True, root=root))
+
+
+def test_a_dry_run_warns_of_what_stands_in_the_way_and_still_shows_all(pi, monkeypatch, capsys):
+    monkeypatch.setattr("pi_controller.setup.plan.obstacles", lambda _made: ["no lgpio", "a closed folder"])
+    root = pi()
+    assert setup(root, "--dry-run") == 0
+    told = capsys.readouterr().out
+    assert (
+        "warning: the service could not start: no lgpio\nwarning: the service could not start: a closed folder" in told
+    )
+    assert "+[Service]" in told
+    with pytest.raises(UsageError, match="could not start: no lgpio"):
+        setup(root, "--yes")

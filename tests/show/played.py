@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from random_play import legal_action
 
 from pi_controller.games import registry
+from pi_controller.referee.facts import Done
+from pi_controller.table.course import course_of
 from pi_controller.table.view import View
 
 GAMES = tuple(name for name in registry.names() if not registry.kind(name).hand_passes)
@@ -65,18 +67,23 @@ def play(
     After `leaves` of them somebody who is still in the game forfeits it.
     """
     game, chance = registry.game(name, settings or {}), random.Random(seed)
-    state, calls = game.opening(), ()
+    state, calls, before, records = game.opening(), (), None, []
     for n in range(actions):
         if n == leaves and not game.over(state):
             sheet = game.sheet(state)
             rows = sheet.get("players") or sheet.get("horses") or ({"name": "A"}, {"name": "B"})
             left = [row.get("name") or row["player"] for row in rows if not row.get("out")]
-            state, calls = game.play(state, {"do": "forfeit", "by": chance.choice(left)})
+            forfeit = {"do": "forfeit", "by": chance.choice(left)}
+            before, (state, calls) = state, game.play(state, forfeit)
+            records.append((len(records) + 1, Done(float(n), forfeit, calls, "judge")))
         action = legal_action(chance, game, state)
         if action is None:
             break
-        state, calls = game.play(state, action)
-    return view_of(name, game.sheet(state), calls, **changed)
+        before, (state, calls) = state, game.play(state, action)
+        records.append((len(records) + 1, Done(float(n), action, calls, "judge")))
+    past = {} if before is None else dict(game.sheet(before))
+    course = course_of(game, records) if game.over(state) else None
+    return view_of(name, game.sheet(state), calls, **{"before": past, "course": course, **changed})
 
 
 @st.composite

@@ -144,8 +144,8 @@ def test_the_verb_lists_the_languages_and_by_whose_word_they_are(capsys):
     all_of_them = len(template())
     assert capsys.readouterr().out.splitlines() == [
         f"en   {all_of_them} of {all_of_them} sentences",
-        f"dak  0 of {all_of_them} sentences, by nobody's word yet (X-Authority in the header is empty)",
-        f"oj   1 of {all_of_them} sentences, by nobody's word yet (X-Authority in the header is empty)",
+        f"dak  0 of {all_of_them} sentences, no speaker has vouched for it (X-Authority in the header is empty)",
+        f"oj   1 of {all_of_them} sentences, no speaker has vouched for it (X-Authority in the header is empty)",
     ]
 
 

@@ -211,7 +211,7 @@ def test_a_catalogue_is_used_where_there_is_one(view, monkeypatch):
     monkeypatch.setattr("pi_controller.show.words.catalogue", lambda _language: Loud())
     assert word("wheya", "xx").literal == "GOING AFTER"
     assert phrases.foul("no_bead", "xx") == phrases.FOULS["no_bead"].upper()
-    assert phrases.sentence(view(phase="show"), "xx") == "THE BEAD IS SHOWN"
+    assert phrases.sentence(view(phase="check"), "xx") == "HANDS AWAY: THE MAT CHECKS THE BEAD"
 
 
 @pytest.mark.parametrize("code", ["", "../../etc", "e n", "english!", "a"])

@@ -13,6 +13,7 @@ import pytest
 from random_play import RandomPlay
 
 from pi_controller.cli import main
+from pi_controller.cli import main as cli
 from pi_controller.errors import JournalError, MatError, UsageError
 from pi_controller.games import registry
 from pi_controller.games.wording import printable
@@ -130,6 +131,17 @@ def test_a_row_for_each_line_with_the_sticks_after_it(path):
     assert rows[6][:4] == ["1:01:40", "2\xa0A", "foul hider no bead [judge]", "foul"]
 
 
+def test_the_printed_page_speaks_as_people_do(path, capsys):
+    assert cli(["export", str(path), "--print"]) == 0
+    html = capsys.readouterr().out
+    told = [row[2] for row in Page(html).rows]
+    assert told[1:4] == ["Red won the toss [judge]", "found [judge]", "taken back: the wrong <pad> [judge]"]
+    assert told[5] == "found, pad 3 [judge]"
+    assert "<p>Hampa Apena, rules version 1" in html
+    assert cli(["export", str(path), "--json"]) == 0
+    assert "hit found 3" in capsys.readouterr().out, "what programs read stays as it was"
+
+
 def test_the_page_is_signed_and_proven(path):
     told = sheet(path)
     html = page(told)
@@ -181,7 +193,7 @@ def played(path, name, seed):
     with Journal(path) as journal:
         table = table_of(journal, name, {"players": "Ana,Bo,Cy"} if name in ("bageswin", "patol") else {})
         judge = RandomPlay(chance, table.game)
-        for _ in range(120):
+        for _ in range(240):
             with suppress(MatError):
                 table.judge(judge.judge_call(table.story))
                 hides[journal.seq] = table.story.hide.number

@@ -141,31 +141,23 @@ SHEET = {
     "situation": None, "winner": None,
 }  # fmt: skip
 SAID = """\
-    3  Ann, judge: action
-    4  the toss: A [judge]
+    4  Ann, judge: the toss: A
 
 Hide 1: A hides
        A (A)   ||||                  4
        middle  ||||||||||||||||     16
        B (B)                         0
-    5  Ann, judge: set
-    6  the table stands so: the sticks had fallen over
+    6  Ann, judge: the table stands so: the sticks had fallen over
        B hides, the first hit is owed
        A (A)   ||                    2
        middle  ||||                  4
        B (B)   ||||||||||||||       14  *
-    7  Ann, judge: sensors
-    8  play goes on without what the mat feels: the drums
-    9  Ann, judge: hidden
-   11  played by eye: the judge says what is found
-   12  Ann, judge: protest
-   13  team A protests, play stands: his sleeve
-   14  Ann, judge: ruling
-   15  the protest is open still, play goes on: decided after the game
-   16  Ann, judge: clock
-   17  the clock is stopped
-   18  Ann, judge: clock
-   19  the clock runs on
+    8  Ann, judge: play goes on without what the mat feels: the drums
+   11  Ann, judge: played by eye: the judge says what is found
+   13  Ann, judge: team A protests, play stands: his sleeve
+   15  Ann, judge: the protest is open still, play goes on: decided after the game
+   17  Ann, judge: the clock is stopped
+   19  Ann, judge: the clock runs on
 """
 
 

@@ -12,7 +12,7 @@ from pi_controller.voice.recordings import words_of
 def test_with_no_folder_all_is_silent_and_it_says_which_files_would_sound(capsys):
     assert cli(["voice"]) == 0
     said = capsys.readouterr().out
-    assert "0 of 10 words have a recording in no folder ([voice] folder)" in said
+    assert "dakota: no recordings: [voice] folder is empty" in said
     assert all(f"silent: no dakota/{call}.wav" in said for call in words_of("dakota"))
 
 

@@ -9,6 +9,8 @@ from played import play
 
 from pi_controller.mat.events import SensorFault
 from pi_controller.referee.commitment import commitment
+from pi_controller.referee.story import Turn
+from pi_controller.table.course import Course
 from pi_controller.table.view import Asked, Hit, Notice, Opening, View
 
 NONCE = bytes(range(32))
@@ -33,15 +35,38 @@ DAKOTA = View(
     commit=SEAL,
     since=1000.0,
     limit=30.0,
+    past=(
+        Turn(3, "B", ({"do": "hit", "found": False}, {"do": "hit", "found": False}), ()),
+        Turn(4, "B", ({"do": "hit", "found": True, "pad": 3},), ()),
+        Turn(5, "A", ({"do": "foul", "by": "hider", "kind": "pad_skipped"},), ("foul",)),
+        Turn(6, "B", ({"do": "hit", "found": False, "pad": 1}, {"do": "hit", "found": True, "pad": 4}), ("paguga",)),
+    ),
 )
 PLAYERS = {"players": "Ana,Bo,Chaska,Dawn,Eli,Fern,Gus,Hope"}
 ALL = {"ojibwe": {}, "slahal": {}, "bageswin": PLAYERS, "plum_stone": {}, "patol": PLAYERS}
+PLAYED = {"slahal": (0, 14), "bageswin": (17, 10)}
+"""Seed and actions of the games that are over sooner than the others."""
 NOW = 1012.0
 """A time at which the clocks of these views run."""
 
 
-def _dakota(**changed: Any) -> View:
-    return msgspec.structs.replace(DAKOTA, **changed)
+COURSE = Course(
+    17,
+    {
+        "A": (0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3),
+        "B": (0, 0, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5),
+    },
+    2,
+    7,
+)
+
+
+def _dakota(hid: str | None = None, held: dict[str, int] | None = None, **changed: Any) -> View:
+    """Return the view with `changed`; `hid` is who hid in the hide just settled, `held` the sticks before it."""
+    view = msgspec.structs.replace(DAKOTA, **changed)
+    sheet = {key: getattr(view, key) for key in ("hider", "long", "middle", "short", "owed", "situation", "winner")}
+    before = {**sheet, "hider": hid, "long": held or view.long} if hid else {}
+    return msgspec.structs.replace(view, sheet={**sheet, "finish": None}, before=before)
 
 
 PHASES: dict[str, View] = {
@@ -55,11 +80,14 @@ PHASES: dict[str, View] = {
         short={"A": 0, "B": 0},
         commit=None,
         limit=None,
+        past=(),
     ),
     "hide": _dakota(phase="hide", commit=None, limit=None, calls=("paguga",)),
     "hit": _dakota(),
     "second": _dakota(owed="second", hits=(Hit(2, found=False),), paused=1010.0),
     "show": _dakota(
+        hid="A",
+        held={"A": 12, "B": 4},
         phase="show",
         limit=None,
         hits=(Hit(2, found=False), Hit(4, found=True)),
@@ -75,10 +103,20 @@ PHASES: dict[str, View] = {
         question=Asked("no_reading", ("play_on", "hide_again"), (), unasked="hide_again", until=1027.0), stood=1007.0
     ),
     "noticed": _dakota(phase="show", notice=Notice("nobody_hid"), commit=None, limit=None),
-    "held": _dakota(protest="B", held=True, sensors=False),
+    "held": msgspec.structs.replace(_dakota(protest="B", sensors=False), held=True),
     "wide": _dakota(teams={"A": "W" * 40, "B": "日本" * 20}, calls=("paguga", "eyeya_obojun", "game")),
     "foul": _dakota(phase="hide", foul="pad_skipped", calls=("foul",), commit=None, link=False, limit=None),
-    "over": _dakota(phase="over", winner="B", owed=None, short={"A": 3, "B": 5}, calls=("obojun", "game"), limit=None),
+    "over": _dakota(
+        phase="over", winner="B", owed=None, short={"A": 3, "B": 5}, calls=("obojun", "game"), limit=None, course=COURSE
+    ),
+    "found": _dakota(
+        hid="B",
+        held={"A": 4, "B": 9},
+        phase="show",
+        limit=None,
+        hits=(Hit(3, found=True),),
+        opening=Opening(7, SEAL, 3, NONCE.hex()),
+    ),
     "halted": _dakota(
         phase="halted",
         note="The journal cannot be written: the disk is full. Make room; play goes on by itself.",
@@ -88,7 +126,13 @@ PHASES: dict[str, View] = {
 }
 """Hampa Apena, phase by phase."""
 for _game, _options in ALL.items():
-    PHASES[_game] = play(_game, 4, 19, _options, seq=60, commit="ab" * 32 if _game in {"ojibwe", "slahal"} else None)
+    PHASES[_game] = play(
+        _game,
+        *PLAYED.get(_game, (4, 19)),
+        _options,
+        seq=60,
+        commit="ab" * 32 if _game in {"ojibwe", "slahal"} else None,
+    )
     PHASES[f"{_game} over"] = play(_game, 3, 3000, _options, seq=61)
 PHASES["slahal"] = msgspec.structs.replace(PHASES["slahal"], ends=NOW + 754, limit=60.0, since=1000.0)
 PHASES["ojibwe"] = msgspec.structs.replace(PHASES["ojibwe"], calls=("found", "high_ball"))

@@ -1,14 +1,16 @@
-"""Make the README's pictures from a game played through bytes: the live page and the strips in the terminal.
+"""Take the pages in every phase of every game and lay the pictures out on contact sheets, to look at.
 
-python tests/web/pictures.py [FOLDER] [--seed N] [--sizes]      (needs Chromium; FOLDER defaults to .github/pictures)
-python tests/web/pictures.py FOLDER --page room [--only show,patol]    (live, room, overlay, find or check, to look at)
+python tests/web/pictures.py [FOLDER] [--page room] [--only show,patol] [--size 1920x1080] [--scheme dark] [--code with]
+python tests/web/pictures.py --readme [FOLDER] [--seed N] [--sizes]      (FOLDER defaults to .github/pictures)
 
-With --sizes it also takes the page as a phone, a laptop and a projector show it. With --page it takes that page in
-every phase of `phases.py` (or those named), in every size from a small phone to a 4K screen, light and dark.
+Needs Chromium. A sheet has one page in one size and colour scheme, phase by phase; with --each every picture is kept by
+itself, too, in full size. With --readme it makes the README's pictures from a game played through bytes instead: the
+live page and the strips in the terminal, with --sizes also the page as a phone, a laptop and a projector show it.
 """
 
 import argparse
 import io
+import itertools
 import sys
 import tempfile
 from pathlib import Path
@@ -19,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "referee"))  # random_play.py
 import msgspec
 from headless import ARGUMENTS, CHROMIUM
 from phases import NOW, PHASES
+from PIL import Image, ImageDraw, ImageFont
 from playwright.sync_api import sync_playwright
 from rich.console import Console
 
@@ -31,9 +34,15 @@ from pi_controller.web.server import WebServer
 
 ROOT = Path(__file__).parent.parent.parent
 SIZES = {"phone": (390, 844), "laptop": (1366, 768), "projector": (1920, 1080)}
-EVERY = ((320, 640), (390, 844), (820, 1180), (1366, 768), (1920, 1080), (3840, 2160), (1080, 1920))
+EVERY = ((390, 844), (1080, 1920), (1366, 768), (1920, 1080), (3840, 2160))
 PATHS = {"live": "", "room": "room", "overlay": "overlay", "find": "find", "check": "check"}
-PAGES = Pages("http://192.168.1.40:8080", "Pow Wow of the Lower River", "Table 2", "Our own rules prevail.", reach=True)
+OF_THE_GAME = ("room", "live", "overlay")
+"""The pages that look different in every phase."""
+WITH = Pages("http://192.168.1.40:8080", "Pow Wow of the Lower River", "Table 2", "Our own rules prevail.", reach=True)
+WITHOUT = Pages()
+"""What the host says of the pages: with an address the room's page has a code to photograph, else none."""
+THUMB, MARGIN, CAPTION = 480, 12, 26
+"""A picture's longer side on a sheet, the space between two, and the height of its caption, px."""
 
 GROUND = """html { background:
   radial-gradient(circle at 22% 66%, #e8c9a4 0 3%, transparent 4%),
@@ -45,33 +54,74 @@ GROUND = """html { background:
 """What a camera may show behind the overlay: sky, trees, ground and two people, light and dark side by side."""
 
 
-def look(page, folder, only, sizes, schemes):
-    """Take `page` in every phase, size and scheme; a page that does not show the game in its first phase alone."""
+def look(args):
+    """Take the pages and write a contact sheet for each page, size, scheme, and with or without a code."""
     feed = Feed(clock=lambda: NOW)
-    server = WebServer(feed, port=0, pages=PAGES)
-    names = [name for name in PHASES if not only or name in only]
+    names = [name for name in PHASES if not args.only or name in args.only.split(",")]
+    sizes = [tuple(map(int, one.split("x"))) for one in args.size or ()] or EVERY
+    schemes = (args.scheme,) if args.scheme else ("light", "dark")
+    servers = {"with": WebServer(feed, port=0, pages=WITH), "without": WebServer(feed, port=0, pages=WITHOUT)}
     feed.publish(PHASES[names[0]])
-    server.start()
+    for server in servers.values():
+        server.start()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        for scheme in schemes:
-            for width, height in sizes:
-                over = page == "overlay"
-                tab = browser.new_page(
-                    viewport={"width": width, "height": height}, color_scheme=scheme, bypass_csp=over
-                )
-                for number, name in enumerate(names if page not in {"find", "check"} else names[:1]):
-                    tab.goto("about:blank")
-                    feed.publish(msgspec.structs.replace(PHASES[name], seq=100 + number))
-                    tab.goto(f"{server.url}{PATHS[page]}")
-                    if over:
-                        tab.add_style_tag(content=GROUND)
-                    tab.wait_for_timeout(150)
-                    shot = folder / f"{page}-{name}-{width}x{height}-{scheme}.png"
-                    tab.screenshot(path=shot, full_page=not over)
-                tab.close()
+        for page, size, scheme, code in itertools.product(args.page or OF_THE_GAME, sizes, schemes, servers):
+            one = code != args.code if args.code else code == "without" and page != "room"
+            if one or (page == "overlay" and scheme != schemes[0]):  # no code on it; its colours are its own
+                continue
+            name = f"{page}-{size[0]}x{size[1]}-{scheme}" + ("" if code == "with" else "-no-code")
+            shown = names if page in OF_THE_GAME else names[:1]
+            url = f"{servers[code].url}{PATHS[page]}"
+            pictures = take(browser, feed, url, size, scheme, shown, args.folder / name if args.each else None)
+            sheet(pictures, name).save(args.folder / f"{name}.png", optimize=True)
+            print(args.folder / f"{name}.png", flush=True)
         browser.close()
-    server.stop()
+    for server in servers.values():
+        server.stop()
+
+
+def take(browser, feed, url, size, scheme, names, each):
+    """Return the page at `url` in each of the phases `names`, as the server makes it, with its caption; as small as
+    they stand on a sheet, or whole, one by one, where `each` is how their files' names begin."""
+    width, height = size
+    scale = 1 if each else min(1, THUMB / max(size))
+    over = url.endswith("overlay")
+    how = {"bypass_csp": over, "device_scale_factor": scale, "color_scheme": scheme}
+    tab = browser.new_page(viewport={"width": width, "height": height}, **how)
+    tab.route("**/live.js", lambda route: route.abort())  # and without scripts it would load itself again
+    pictures = []
+    for number, name in enumerate(names):
+        feed.publish(msgspec.structs.replace(PHASES[name], seq=100 + number))
+        tab.goto(url)
+        if over:
+            tab.add_style_tag(content=GROUND)
+            tab.evaluate("document.body.dataset.gloss = 'shown'")  # as for four seconds after it is called
+        shot = tab.screenshot()
+        if each:
+            each.with_name(f"{each.name}-{name.replace(' ', '-')}.png").write_bytes(shot)
+        picture = Image.open(io.BytesIO(shot)).convert("RGB")
+        picture.thumbnail((THUMB, THUMB))
+        pictures.append((name, picture))
+    tab.close()
+    return pictures
+
+
+def sheet(pictures, title):
+    """Return one picture of all `pictures`, each over its caption, under a `title`."""
+    wide, high = (max(picture.size[axis] for _, picture in pictures) for axis in (0, 1))
+    columns = max(1, min(len(pictures), 2400 // (wide + MARGIN)))
+    rows = -(-len(pictures) // columns)
+    step = high + CAPTION + MARGIN
+    whole = Image.new("RGB", (MARGIN + columns * (wide + MARGIN), CAPTION + MARGIN + rows * step), "#777777")
+    draw, font = ImageDraw.Draw(whole), ImageFont.load_default(18)
+    draw.text((MARGIN, 6), title, "white", font)
+    for number, (name, picture) in enumerate(pictures):
+        row, column = divmod(number, columns)
+        left, top = MARGIN + column * (wide + MARGIN), CAPTION + MARGIN + row * step
+        whole.paste(picture, (left, top))
+        draw.text((left, top + high + 2), name, "white", font)
+    return whole
 
 
 def shoot(browser, url, size, scale, path):
@@ -92,23 +142,25 @@ def telling(view):
 def main():
     """Play until something worth a picture happens, and take it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / ".github" / "pictures")
+    parser.add_argument("folder", nargs="?", type=Path, help="where they are put (default: build/pictures)")
+    parser.add_argument("--page", choices=PATHS, action="append", help="this page alone (may be given again)")
+    parser.add_argument("--only", default="", help="these phases alone, by commas")
+    parser.add_argument("--size", action="append", help="this size alone: 1920x1080 (may be given again)")
+    parser.add_argument("--scheme", choices=("light", "dark"), help="this scheme alone")
+    parser.add_argument("--code", choices=("with", "without"), help="the room's page only with a code, or without one")
+    parser.add_argument("--each", action="store_true", help="keep every picture by itself, too, in full size")
+    parser.add_argument("--readme", action="store_true", help="make the README's pictures instead")
     parser.add_argument("--seed", type=int, default=3)
     parser.add_argument("--sizes", action="store_true")
     parser.add_argument("--game", default="dakota")
     parser.add_argument("--after", type=float, default=0.0, help="... and so many simulated seconds are over")
     parser.add_argument("--phase", help="take it when this phase begins (default: when much has happened)")
     parser.add_argument("--times", type=int, default=8, help="... for so many times (default: 8)")
-    parser.add_argument("--page", choices=PATHS, help="look at this page in every phase, size and scheme instead")
-    parser.add_argument("--only", default="", help="... in these phases alone, by commas")
-    parser.add_argument("--size", action="append", help="... in this size alone: 1920x1080 (may be given again)")
-    parser.add_argument("--scheme", choices=("light", "dark"), help="... and in this scheme alone")
     args = parser.parse_args()
+    args.folder = args.folder or ROOT / (".github/pictures" if args.readme else "build/pictures")
     args.folder.mkdir(parents=True, exist_ok=True)
-    if args.page:
-        sizes = [tuple(map(int, one.split("x"))) for one in args.size or ()] or EVERY
-        schemes = (args.scheme,) if args.scheme else ("light", "dark")
-        look(args.page, args.folder, [name for name in args.only.split(",") if name], sizes, schemes)
+    if not args.readme:
+        look(args)
         return
     feed = Feed()
     server = WebServer(feed, port=0)

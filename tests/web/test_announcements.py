@@ -21,7 +21,8 @@ HEARD = {
                 "polite",
                 (
                     "Second hit, pad 2: found. Called: Paguga. The bead was under pad 2. "
-                    "Sticks: Big Coulee 8, Long Hollow 0, in the middle 12. The bead is shown."
+                    "Sticks: Big Coulee 8, Long Hollow 0, in the middle 12. "
+                    "Found at the second hit: four sticks to Big Coulee, who hide again."
                 ),
             )
         ],
@@ -29,7 +30,12 @@ HEARD = {
     ],
     "ojibwe": [
         [("polite", "Big Coulee hides, Long Hollow shoots.")],
-        [("polite", "Called: Missed. Big Coulee 4, Long Hollow 0. The balls are taken up; Big Coulee hides next.")],
+        [
+            (
+                "polite",
+                "Called: Missed. Big Coulee 4, Long Hollow 0. Missed: four counters to Big Coulee, who hide again.",
+            )
+        ],
     ],
     "slahal": [
         [("polite", "Big Coulee hides, Long Hollow guesses.")],

@@ -190,7 +190,8 @@ def reminded(*actions, shown=True, game="dakota"):
         story = apply(rules, story, Shown(2.0))
     view = msgspec.structs.replace(view_of(rules, story, 7), teams={"A": "Big Coulee", "B": "Long Hollow"})
     legal = rules.legal_actions(story.state)
-    return [fact for fact in console(view, legal, before=rules.hiders_before(story.state)).facts if "hides" in fact]
+    facts = console(view, legal, before=rules.hiders_before(story.state)).facts
+    return [fact for fact in facts if "hides" in fact and not fact.startswith("Next: hide")]
 
 
 TOSS, MISS, FIND = {"do": "toss", "winner": "A"}, {"do": "hit", "found": False}, {"do": "hit", "found": True}

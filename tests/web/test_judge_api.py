@@ -102,7 +102,7 @@ def test_the_state(house):
 
 def test_the_judge_is_reminded_of_the_hiders(house):
     def facts():
-        return [fact for fact in state(web)["console"]["facts"] if "hides" in fact]
+        return [fact for fact in state(web)["console"]["facts"] if "hides" in fact and "Next:" not in fact]
 
     with house.signed_in("Jo") as web:
         say(web, "key-toss", "action", action=TOSS)
@@ -111,6 +111,8 @@ def test_the_judge_is_reminded_of_the_hiders(house):
         assert facts() == []
         say(web, "key-miss-again", "action", action=MISS)
         assert facts() == ["Big Coulee hides again: no change of hiders until the bead is found."]
+        assert state(web)["console"]["facts"][0] == "Next: hide 2, Big Coulee hides"
+        assert [one["text"] for one in state(web)["console"]["past"]] == ["Missed · Missed"]
 
 
 def test_what_is_taken_back_stays_to_be_read(house):

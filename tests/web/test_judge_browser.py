@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import statistics
+import time
+
 import httpx
 import pytest
 from judge_rig import OTHERS, PIN, Rig, answered, settled, sign_in, touch
@@ -9,7 +12,16 @@ from judge_rig import OTHERS, PIN, Rig, answered, settled, sign_in, touch
 from pi_controller.games import registry
 from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
 from pi_controller.referee.facts import Called, Done, GameClosed
+from pi_controller.referee.judge import (
+    JudgeAction,
+    JudgeClock,
+    JudgeHidden,
+    JudgeRuling,
+    JudgeSensors,
+    JudgeUndo,
+)
 from pi_controller.table.journal import Journal
+from pi_controller.web.console_page import SETTLE_S
 
 pytestmark = pytest.mark.chromium
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
@@ -70,6 +82,12 @@ def wait_text(page, id_, said):
     page.wait_for_function("([id, said]) => document.getElementById(id).textContent.includes(said)", arg=[id_, said])
 
 
+def answered_soon(page):
+    """Wait until the table has answered, and until the second hit of the same hide may be touched."""
+    page.wait_for_function("() => !document.querySelector('[data-busy]')")
+    page.wait_for_timeout(320)  # for so long a touch is taken for the second tap of the one before
+
+
 def press(page, selector):
     """Touch what is below the panel, and wait until the table has answered."""
     page.click(selector)
@@ -128,6 +146,37 @@ def test_a_whole_game_without_sensors_takes_two_taps_a_hide(rigs, pages, tmp_pat
     assert max(counts) == 2, counts
     assert len(journal(tmp_path)) == 1 + sum(counts)
     print(f"\n{len(counts)} hides, {sum(counts)} taps, at most {max(counts)} a hide")
+
+
+def test_a_whole_game_by_two_judges_who_take_turns(rigs, pages, tmp_path):
+    """As at a table without sensors: one judge a hide, and what one enters is on the other's screen before the next."""
+    rig = rigs("dakota", {"points": "5"}, settle_s=SETTLE_S)
+    judges = [pages(rig), pages(rig, "Bo")]
+    judges[0].tap("[data-id=toss-A]")
+    seconds, touches, one = [], [], 0
+    while rig.view.phase != "over":
+        judge, number = judges[len(seconds) % 2], rig.view.hide + (rig.view.phase == "show")
+        judge.wait_for_function("n => document.body.dataset.revision === String(n)", arg=rig.view.revision)
+        settled(judge)
+        begun, touched = time.monotonic(), 0
+        for hit in ("missed", "found") if one % 5 == 3 else ("missed", "missed") if one % 2 else ("found",):
+            if rig.view.phase == "over":
+                break
+            judge.tap(f"#play [data-id={hit}]")
+            answered_soon(judge)
+            touched += 1
+        one += 1
+        assert (rig.view.hide, rig.view.phase in {"show", "over"}) == (number, True)
+        seconds.append(time.monotonic() - begun)
+        touches.append(touched)
+        assert one < 200
+    for judge in judges:
+        wait_text(judge, "sentence", "wins")
+    assert max(touches) <= 2
+    assert len(journal(tmp_path)) == 1 + sum(touches)
+    assert {fact.actor for fact in journal(tmp_path, Called)} == {"Ann", "Bo"}
+    print(f"\n{len(touches)} hides, {sum(touches) / len(touches):.2f} touches a hide, at most {max(touches)}")
+    print(f"{statistics.median(seconds):.2f} s a hide (half), at most {max(seconds):.2f} s, and {SETTLE_S} s after it")
 
 
 def test_hidden_then_found_is_two_taps_and_a_double_touch_is_one(rigs, pages, tmp_path):
@@ -473,6 +522,7 @@ def test_a_whole_game_and_a_rematch(rigs, pages, chromium, tmp_path):
     assert page.locator("[data-id=new-game-swapped]").inner_text().startswith("Rematch, sides changed: Big Coulee at B")
     page.click("#play [data-id=new-game-swapped]")
     assert rig.view == won, "one touch each begins nothing"
+    page.wait_for_timeout(700)  # a touch that comes sooner is the second of a double tap
     touch(page, "new-game-swapped")
     assert (rig.view.phase, rig.view.teams) == ("toss", {"A": "Long Hollow", "B": "Big Coulee"})
     viewer.wait_for_function("() => document.querySelector('.sentence').textContent.includes('coin toss')")
@@ -577,3 +627,159 @@ def test_scrolled_down_it_is_still_seen_that_it_is_not_live(rigs, pages):
     )
     assert seen == [True, 0, True]
     assert page.locator("#badge").inner_text().startswith("Not live")
+
+
+def test_a_name_is_touched_and_the_pin_entered_on_the_keypad(rigs, pages):
+    rig = rigs()
+    page = pages(rig, name=None)
+    page.goto(rig.url)
+    assert page.locator("[data-name]").all_inner_texts() == ["Ann", "Bo", "Cy"]
+    assert page.evaluate("document.activeElement.tagName") == "BODY", "a phone's own keyboard covers nothing"
+    page.tap("[data-name=Ann]")
+    page.tap("[data-name=Bo]")
+    assert page.locator("[data-name][aria-pressed=true]").all_inner_texts() == ["Bo"]
+    for digit in PIN:
+        page.tap(f"[data-digit='{digit}']")
+    page.tap("[type=submit]")
+    page.wait_for_selector("#play[data-shape=choice]")
+    assert text(page, "me") == "Bo"
+    assert page.locator("#teams").is_hidden(), "the head judge names the teams"
+
+
+def test_the_head_judge_names_the_teams_before_the_first_hit(rigs, pages, chromium):
+    rig = rigs(teams={"A": "A", "B": "B"})
+    page = pages(rig)
+    page.click("#teams summary")
+    assert (page.input_value("#teams-A"), page.input_value("#teams-B")) == ("", "")
+    page.click("#teams-send")
+    assert "both names" in page.locator("#teams-inside .problem").inner_text()
+    page.fill("#teams-A", "Lower River")
+    page.fill("#teams-B", "<b>Upper</b> River")
+    press(page, "#teams-send")
+    assert rig.view.teams == {"A": "Lower River", "B": "<b>Upper</b> River"}
+    wait_text(page, "sides", "<b>Upper</b> River")
+    touch(page, "toss-A")
+    assert page.locator("#teams").is_visible()
+    touch(page, "missed")
+    assert page.locator("#teams").is_hidden()
+    press(page, "#past .back")
+    assert rig.view.owed == "first"
+    assert page.locator("#teams").is_visible()
+
+
+def test_what_follows_from_an_upheld_protest_is_offered(rigs, pages):
+    rig = rigs()
+    page, judge = pages(rig, how=LAPTOP), pages(rig, "Bo")
+    touch(page, "toss-A")
+    touch(page, "missed")
+    for one, more in ((page, True), (judge, False)):
+        one.evaluate("() => { document.querySelector('#protest').open = true }")
+        one.click("#protest [data-team=B]")
+        press(one, "#protest-send")
+        one.fill("#ruling-reason", "seen by two")
+        press(one, "[data-ruling=upheld]")
+        assert "Upheld" in one.locator("#toast-told").inner_text()
+        offered = one.locator("#toast button:visible").all_inner_texts()
+        assert offered == (["Undo: Missed", "Set the table"] if more else ["Close", "Undo: Missed"])
+    page.click("#toast-do")
+    page.wait_for_selector("#set-send")
+    press(judge, "#toast-do")
+    assert rig.view.owed == "first"
+
+
+def test_an_accepted_command_is_felt(rigs, pages):
+    rig = rigs()
+    page = pages(rig, before="window.felt = []; navigator.vibrate = ms => felt.push(ms) > 0")
+    touch(page, "toss-A")
+    assert page.evaluate("felt") == [40]
+    page.route("**/judge/command", lambda route: route.fulfill(status=400, json={"error": {"code": "x", "what": "no"}}))
+    page.click("#play [data-id=found]")
+    page.wait_for_selector("#toast[data-value=warn]")
+    assert page.evaluate("felt") == [40], "what is refused is not"
+
+
+GAMES = {"bageswin": {"players": "Ann,Bo"}, "patol": {"players": "Ann,Bo"}}
+TOSS, MISSED = {"do": "toss", "winner": "A"}, {"do": "hit", "found": False}
+MOMENTS = {
+    "toss": ("dakota", [], False),
+    "hide": ("dakota", [TOSS], False),
+    "hit": ("dakota", [TOSS], True),
+    "second": ("dakota", [TOSS, MISSED], False),
+    "show": ("dakota", [TOSS, MISSED, MISSED], False),
+    "over": ("dakota", [TOSS, {"do": "forfeit", "by": "B"}], False),
+    **{name: (name, OTHERS[name][1][:1], False) for name in OTHERS},
+}
+"""The game, what was done in it, and whether the hiders are ready."""
+TOUCHED = "#play button, .bar button, #past button, #clock button"
+BELOW = ".more button, .more summary, #teams button, #teams summary"
+SIGNS_OUT = "Remove", "Sign out everywhere", "New PIN"
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_double_tap_on_any_control_counts_once_at_most(rigs, pages, tmp_path, moment):
+    game, actions, ready = MOMENTS[moment]
+    rig = rigs(game, GAMES.get(game))
+    page = pages(rig)
+
+    def put_back(table, t):
+        """Let the table stand as the moment has it, whatever was said to it."""
+        story = table.story
+        if story.protest:
+            table.judge(JudgeRuling(t, "denied", "by mistake"))
+        if not story.sensors:
+            table.judge(JudgeSensors(t, on=True))
+        if story.clocks.paused is not None:
+            table.judge(JudgeClock(t, running=True))
+        while table.story.undoable.batch:
+            table.judge(JudgeUndo(t))
+        for action in actions:
+            table.judge(JudgeAction(t, action))
+        if ready:
+            table.judge(JudgeHidden(t))
+        return table.view.revision
+
+    def stand():
+        revision = rig.do(put_back)
+        page.wait_for_function("n => document.body.dataset.revision === String(n)", arg=revision)
+        settled(page)
+
+    stand()
+    if moment in {"second", "over"}:
+        page.evaluate("() => document.querySelectorAll('details').forEach(one => { one.open = true })")
+        page.wait_for_selector("#people-inside .person")
+    controls = page.locator(f"{TOUCHED}, {BELOW}" if moment in {"second", "over"} else TOUCHED)
+    tapped = counted = 0
+    for i in range(controls.count()):
+        control = controls.nth(i)
+        if not control.count() or not control.is_visible() or control.inner_text() in SIGNS_OUT:
+            continue
+        before = len(journal(tmp_path, Called))
+        revision, epoch = rig.view.revision, rig.view.phase
+        control.scroll_into_view_if_needed()
+        box = control.bounding_box()
+        for _ in range(2):  # where the finger is, whatever stands there by then
+            page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        answered(page)
+        said = len(journal(tmp_path, Called)) - before
+        assert said <= 1, page.evaluate("() => document.querySelector('#log').innerText")
+        tapped, counted = tapped + 1, counted + said
+        if said or (rig.view.revision, rig.view.phase) != (revision, epoch):
+            stand()
+        page.evaluate("() => document.querySelectorAll('#play [aria-pressed=true]').forEach(one => one.click())")
+        page.evaluate("() => document.querySelector('dialog[open]')?.close()")
+    print(f"\n{moment}: {tapped} controls touched twice, {counted} of them counted, each once")
+    assert tapped > 1
+    assert rig.view.phase == "over" or moment != "over", "no other game was begun"
+
+
+def test_a_double_tap_in_the_list_of_people_removes_one(rigs, pages):
+    rig = rigs()
+    page = pages(rig, how={"viewport": {"width": 1366, "height": 1800}})
+    page.click("#people summary")
+    page.wait_for_selector("#people-inside .person")
+    box = page.locator(".person:has-text('Bo') button:has-text('Remove')").bounding_box()
+    for _ in range(3):
+        page.mouse.click(box["x"] + 5, box["y"] + 5)
+        page.wait_for_timeout(100)
+    page.wait_for_function("() => document.querySelectorAll('.person').length === 2")
+    assert [one.name for one in rig.users.everybody()] == ["Ann", "Cy"]

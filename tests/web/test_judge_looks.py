@@ -192,3 +192,51 @@ def test_what_is_touched_does_not_move_when_the_table_changes(page, phase):
         places.append(page.locator("#play [data-id=found]").bounding_box())
     assert places[0] is not None
     assert all(one == places[0] for one in places), places
+
+
+COVERED = """() => {
+  const dock = document.querySelector("#dock").getBoundingClientRect();
+  return [...document.querySelectorAll(".told > :not(.past, #teams)")]
+    .filter(one => one.checkVisibility() && one.textContent.trim())
+    .map(one => [one.className, one.getBoundingClientRect().bottom - dock.top])
+    .filter(([, under]) => under > 1);
+}"""
+
+
+def test_what_is_touched_covers_nothing_that_is_told_on_a_phone(page, phase):
+    page.evaluate("scrollTo(0, 0)")
+    covered = {}
+    for name in PHASES:
+        if name in {"wide", "asked", "unasked"}:  # two names of forty letters; a question stands over all else
+            continue
+        phase(name)
+        if found := page.evaluate(COVERED):
+            covered[name] = found
+    assert covered == {}
+
+
+def test_the_last_hides_stand_in_whole_lines(page, phase):
+    phase("hit")
+    lines = page.locator("#past li")
+    assert lines.count() == 4
+    assert lines.first.inner_text().split("\n") == ["B", "6", "Missed at pad 1 · Found under pad 4 · Paguga"]
+    cut = page.evaluate("""() => {
+      const box = document.querySelector("#past").getBoundingClientRect();
+      return [...document.querySelectorAll("#past li")].map(one => one.getBoundingClientRect())
+        .filter(one => one.left < box.right && one.bottom > box.bottom + 1).length;
+    }""")
+    assert cut == 0
+
+
+def test_a_clock_stands_only_where_one_runs_and_stops_by_a_sign(page, phase):
+    seen = {}
+    for name in ("toss", "hide", "hit", "second", "show"):
+        phase(name)
+        seen[name] = page.evaluate("""() => {
+          const told = document.querySelector("#clock-told");
+          return [document.querySelector("#clock").checkVisibility(), told.querySelector("b") !== null,
+            getComputedStyle(told, "::before").content !== "none", getComputedStyle(told).textDecorationLine];
+        }""")
+    none, runs, stands = [False, False, False, "none"], [True, True, False, "none"], [True, True, True, "none"]
+    assert [one[0] for one in seen.values()] == [False, False, True, True, False]
+    assert (seen["hit"], seen["second"]) == (runs, stands), none

@@ -104,7 +104,7 @@ def test_team_names_cannot_become_markup(view):
 def test_it_works_without_scripts_and_asks_nobody_else(view):
     html = page(board(view()), language="en", as_of="")
     assert '<noscript><meta http-equiv="refresh"' in html
-    for text in (html, waiting("en"), *(path.read_text("utf-8") for path in STATIC.iterdir())):
+    for text in (html, waiting("en"), *(path.read_text("utf-8") for path in STATIC.iterdir() if path.suffix != ".png")):
         links = set(re.findall(r"(?:https?:)?//[\w.-]+\.\w+", text)) - {"http://www.w3.org"}
         assert not links
     assert " style=" not in html

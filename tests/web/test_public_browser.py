@@ -80,7 +80,7 @@ def test_after_a_restart_it_comes_back_and_asks_for_what_it_has_not_seen(open_pa
         assert room.locator("#as-of").inner_text() != "01:02:03"
         returned = [parse_qs(urlsplit(url).query) for url in open_page.asked if "last=" in url]
         assert all(query["last"] == [last] for query in returned)
-        assert {query.get("page", [""])[0] for query in returned} == {"", "overlay"}
+        assert {query.get("page", [""])[0] for query in returned} == {"room", "overlay"}
         room.close()
         over.close()
     finally:
@@ -227,3 +227,81 @@ def test_axe_finds_nothing_wrong(open_page, feed, path):
         assert verdict(page) == "match"
         found["match", scheme] = axe.run(page).response["violations"]
     assert {key: [(one["id"], one["nodes"][0]["html"]) for one in wrong] for key, wrong in found.items() if wrong} == {}
+
+
+FOLD = """([width, height]) => {
+  const seen = one => one.checkVisibility({ visibilityProperty: true }) && !one.closest(".unseen");
+  const named = one => one.className.baseVal ?? one.className;
+  const found = [];
+  if (document.documentElement.scrollWidth > width) found.push(["wide", document.documentElement.scrollWidth]);
+  for (const one of document.querySelectorAll("main *, header *, footer *")) {
+    const box = one.getBoundingClientRect();
+    if (!seen(one) || one.closest("svg")) continue;
+    if (box.left < -1 || box.right > width + 1) found.push(["beside", named(one), box.right]);
+  }
+  const counts = ".sentence, .call:has(.word:not(:empty)), .pads, .team, .ring, .seats, .bowl";
+  for (const one of document.querySelectorAll(counts)) {
+    const { bottom } = one.getBoundingClientRect();
+    if (seen(one) && bottom > height) found.push(["below", named(one), bottom]);
+  }
+  return found;
+}"""
+
+
+def test_on_a_phone_what_counts_is_above_the_fold(open_page, feed, server):
+    page = open_page(size=(390, 844))
+    found = {}
+    for name, view in PHASES.items():
+        if name in {"wide", "asked", "bageswin"}:  # names of forty letters, a long question, eight who play
+            continue
+        page.goto("about:blank")  # a page that is there follows to another game by itself
+        feed.publish(msgspec.structs.replace(view, seq=1000))
+        page.goto(server.url)
+        if faults := page.evaluate(FOLD, [390, 844]):
+            found[name] = faults
+    assert found == {}
+
+
+def test_the_sound_is_off_until_it_is_switched_on_and_says_what_is_shown(open_page, feed):
+    page = open_page(size=(390, 844))
+    page.evaluate("""() => { window.tones = [];
+      window.AudioContext = class { currentTime = 0; destination = {}; async close() {}
+        createGain() { const gain = { setValueAtTime() {}, exponentialRampToValueAtTime() {} };
+          return { gain, connect: one => one } }
+        createOscillator() { const frequency = { value: 0 };
+          return { frequency, connect: one => one, stop() {}, start() { tones.push(frequency.value) } } } } }""")
+
+    def show(name, seq):
+        feed.publish(msgspec.structs.replace(PHASES[name], seq=seq))
+        page.wait_for_function(
+            "said => document.querySelector('.sentence').textContent === said", arg=sentence(PHASES[name])
+        )
+
+    show("hit", 2001)
+    show("show", 2002)
+    assert page.evaluate("tones") == []
+    page.click("#sound")
+    show("asked", 2003)
+    show("over", 2004)
+    page.wait_for_function("() => tones.length >= 6")
+    assert page.evaluate("tones") == [880, 523, 659, 392, 523, 659]
+    page.click("#sound")
+    show("show", 2005)
+    assert page.evaluate("tones.length") == 6
+
+
+def test_the_page_can_be_installed(open_page, server):
+    page = open_page(size=(390, 844))
+    manifest = page.evaluate("""async () => {
+      const found = await fetch(document.querySelector("link[rel=manifest]").href);
+      const told = await found.json();
+      const width = async one => {
+        const image = await (await fetch(one.src)).blob();
+        return (await createImageBitmap(image).catch(() => ({ width: 0 }))).width;
+      };
+      const icons = await Promise.all(told.icons.map(width));
+      return [found.headers.get("content-type"), told.start_url, told.display, icons];
+    }""")
+    assert manifest == ["application/manifest+json", "/", "standalone", [0, 180, 512]]
+    protocol = page.context.new_cdp_session(page)
+    assert protocol.send("Page.getAppManifest")["errors"] == []

@@ -29,6 +29,7 @@ from pi_controller.web.feed import Feed
 from pi_controller.web.page import page
 from pi_controller.web.page_content import board
 from pi_controller.web.public_pages import find_page
+from pi_controller.web.room import room
 from pi_controller.web.server import WebServer
 from pi_controller.web.strip import overlay, strip
 
@@ -51,7 +52,7 @@ def texts(html):
 @pytest.mark.parametrize("phase", PHASES)
 @pytest.mark.parametrize("frame", ["room", "overlay"])
 def test_every_phase_of_every_game_is_a_page(phase, frame):
-    content = overlay(PHASES[phase]) if frame == "overlay" else board(PHASES[phase])
+    content = overlay(PHASES[phase]) if frame == "overlay" else room(PHASES[phase])
     more = {"place": "top"} if frame == "overlay" else {"found": [], "event": "", "words": ""}
     html = page(content, language="en", as_of="12:34:56", t=1012.0, frame=frame, **more)
     said = texts(unescape(html))
@@ -272,3 +273,9 @@ def test_how_a_word_sounds_is_shown_with_by_whom(web, feed):
         said = texts(web.get(path).text)
         assert "Sahdogan shaw-ha-doe-gaa, the n silent · “eight”" in said
         assert "The sounds are as Grady Renville’s booklet gives them: close to the Dakota" in said
+
+
+def test_the_judges_console_is_found_where_judges_are_on():
+    where = ["http://192.0.2.7:8080"]
+    assert "http://192.0.2.7:8080/judge" in find_page(where, Pages(), "en", judged=True)
+    assert "/judge" not in find_page(where, Pages(), "en")

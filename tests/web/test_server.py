@@ -109,6 +109,7 @@ def test_headers(web, path):
         "style-src": "'self'",
         "img-src": "'self'",
         "connect-src": "'self'",
+        "manifest-src": "'self'",
         "frame-ancestors": "'none'",
         "base-uri": "'none'",
         "form-action": "'none'",

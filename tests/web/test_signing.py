@@ -70,7 +70,7 @@ def test_every_call_has_a_role_and_no_role_has_more():
     tags = {kind.__struct_config__.tag for kind in JudgeCall.__args__}
     assert {tag for tag in tags if may("head", tag)} == tags
     assert {tag for tag in tags if may("scorekeeper", tag)} == {"action", "answer", "hidden", "undo"}
-    assert {tag for tag in tags if not may("judge", tag)} == {"set", "new_game"}
+    assert {tag for tag in tags if not may("judge", tag)} == {"set", "teams", "new_game"}
     assert not any(may(role, right) for role in ("viewer", "", "HEAD") for right in (*tags, "people", "raw"))
     assert not any(may(role, right) for role in ("scorekeeper", "judge") for right in ("people", "raw"))
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pi_controller.games.bageswin import BageswinSheet
 from pi_controller.pinmap import pinmap
-from pi_controller.show.game_show import BAR, GameShow, pieces_shown, throws
+from pi_controller.show.game_show import BAR, GameShow, bowl_result, number, pieces_shown, throws
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.lines import DIM, bar, bar_line, fit, solid
 from pi_controller.show.names import inline, player_name
@@ -53,6 +53,10 @@ class BageswinShow(GameShow[BageswinSheet]):
 
     title: ClassVar[str] = mark("Bageswin (Fish Game)")
     whose: ClassVar[str] = mark("A game of the Mille Lacs Band of Ojibwe.")
+    gist: ClassVar[str] = mark(
+        "Eight pieces are thrown from a bowl. A figure that counts is paid in "
+        "sticks, and the same player throws again; else the bowl passes."
+    )
     if_even: ClassVar[str] = mark("if every piece falls on either side equally")
     roles: ClassVar[tuple[str, str]] = (mark("throws"), "")
     slips: ClassVar[Mapping[str, str]] = {"double_tap": mark("Tapped twice: nothing, the bowl passes")}
@@ -105,6 +109,11 @@ class BageswinShow(GameShow[BageswinSheet]):
         """Return who has won."""
         template = catalogue(language).gettext("{winner} holds all the sticks and wins")
         return template.format(winner=inline(player_name(view, winner)))
+
+    def result(self, view: View, language: str = "en") -> str:
+        """Return what came of the last throw."""
+        plural = catalogue(language).ngettext
+        return bowl_result(view, language, lambda n: plural("{n} stick", "{n} sticks", n).format(n=number(n, language)))
 
     def played(self, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
         """Return in a short sentence what an action does."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pi_controller.games.dakota import DakotaSheet
-from pi_controller.show.game_show import GameShow, Word
+from pi_controller.show.game_show import GameShow, Word, gained, number, short_gained
 from pi_controller.show.i18n import catalogue, mark
+from pi_controller.show.names import inline, team_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -105,7 +106,69 @@ class DakotaShow(GameShow[DakotaSheet]):
     title: ClassVar[str] = "Hampa Apena"
     own_title: ClassVar[bool] = True
     whose: ClassVar[str] = mark("A game of the Dakota.")
+    gist: ClassVar[str] = mark(
+        "The hitters have two hits. Found at the first: four sticks to them, and they "
+        "hide. Found at the second: four to the hiders; missed twice: two."
+    )
+    after: ClassVar[str] = mark("The teams shake hands.")
     words: ClassVar[Mapping[str, Word]] = {word.call: word for word in _WORDS}
+
+    def result(self, view: View, language: str = "en") -> str:
+        """Return what came of the last hit or foul, or of the toss."""
+        if view.hider is None or view.sheet.get("finish") == "forfeit":
+            return ""
+        text, happened = catalogue(language).gettext, self._happened(view, language)
+        if not happened:
+            first = bool(view.before) and view.before.get("hider") is None and view.phase == "hide"
+            template = text("{hider} won the toss: {sticks}, and they hide first") if first else ""
+            return template.format(**self._sides(view, view.hider, language))
+        if view.phase == "hit" and short_gained(view) is None:
+            return happened  # the second hit is owed, and nothing has moved
+        return text("{happened}: {effect}").format(happened=happened, effect=self._effect(view, language))
+
+    def _happened(self, view: View, language: str) -> str:
+        text, hits = catalogue(language).gettext, view.hits
+        if view.foul:
+            return text("Foul")
+        if not hits:
+            return ""
+        if hits[-1].found:
+            return text("Found at the first hit") if len(hits) == 1 else text("Found at the second hit")
+        return text("Missed at the first hit") if len(hits) == 1 else text("Missed twice")
+
+    def _effect(self, view: View, language: str) -> str:
+        text, winner, hider = catalogue(language).gettext, view.winner, view.hider or "A"
+        hid = view.before.get("hider") or hider
+        names, passes = self._sides(view, hider, language), hid != hider
+        scored = short_gained(view)
+        if scored is not None:
+            names["team"] = inline(team_name(view, scored))
+            if winner:
+                template = text("the last point, to {team}")
+            elif view.phase == "hit":
+                template = text("a point to {team}; the second hit is owed")
+            elif passes:
+                template = text("a point to {team}, who hide next")
+            else:
+                template = text("a point to {team}, who hide again")
+            return template.format(**names)
+        if view.situation in {"sahdogan", "yawapi"} and not passes:
+            return text("{hider} hide again, for a point").format(**names)
+        if "it_stays" in view.calls:
+            return text("it stays, and {hider} hide next").format(**names)
+        if gained(view).get(hider, 0) > 0:
+            template = (
+                text("{sticks} to {hider}, who hide next") if passes else text("{sticks} to {hider}, who hide again")
+            )
+            return template.format(**names)
+        if not view.before:
+            return text("{hider} hide").format(**names)
+        return (text("{hider} hide next") if passes else text("{hider} hide again")).format(**names)
+
+    def _sides(self, view: View, hider: str, language: str) -> dict[str, str]:
+        n, plural = gained(view).get(hider, 0), catalogue(language).ngettext
+        sticks = plural("{n} stick", "{n} sticks", n).format(n=number(n, language))
+        return {"hider": inline(team_name(view, hider)), "sticks": sticks}
 
     def played(self, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
         """Return in a short sentence what an action does."""

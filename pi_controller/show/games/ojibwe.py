@@ -14,7 +14,16 @@ from pi_controller.games.ojibwe import HIGH, HIGH_MATE, OjibweSheet, value
 from pi_controller.games.ojibwe_state import COUNTERS
 from pi_controller.pads import EVERY_PAD
 from pi_controller.pinmap import pinmap
-from pi_controller.show.game_show import GameShow, Word, both_teams, named_counts, pads_opened
+from pi_controller.show.game_show import (
+    GameShow,
+    Word,
+    both_teams,
+    gained,
+    named_counts,
+    number,
+    pads_opened,
+    short_gained,
+)
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.lines import BOLD, DIM, TEAMS, bar, bar_line, fit, label, team_line
 from pi_controller.show.names import inline, team_name
@@ -91,6 +100,10 @@ class OjibweShow(GameShow[OjibweSheet]):
 
     title: ClassVar[str] = mark("Mille Lacs Moccasin Game")
     whose: ClassVar[str] = mark("A game of the Mille Lacs Band of Ojibwe.")
+    gist: ClassVar[str] = mark(
+        "One of four balls is marked. The shooters may open pads and then strike one. A find "
+        "passes the hide; a miss pays what stands on the pad of the marked ball."
+    )
     words: ClassVar[Mapping[str, Word]] = {word.call: word for word in _WORDS}
     seal_label: ClassVar[str] = mark("Sealed place of the marked ball")
     turn_key: ClassVar[str] = "hider"
@@ -162,7 +175,8 @@ class OjibweShow(GameShow[OjibweSheet]):
             case "hit":
                 return text("{hitter} shoots: open a pad, or strike").format(**teams)
             case "show":
-                return text("The balls are taken up; {hider} hides next").format(**teams)
+                came = self.result(view, language)
+                return came or text("The balls are taken up; {hider} hides next").format(**teams)
             case _:
                 return text("{hider} hides, {hitter} shoots").format(**teams)
 
@@ -190,6 +204,47 @@ class OjibweShow(GameShow[OjibweSheet]):
                 n,
             ).format(n=n)
         return ""
+
+    def result(self, view: View, language: str = "en") -> str:
+        """Return what came of the last attempt, or of the toss."""
+        text, plural, sheet = catalogue(language).gettext, catalogue(language).ngettext, self.sheet(view)
+        hid, now = view.before.get("hider"), sheet["hider"]
+        if not view.before or now is None or sheet["finish"] == "forfeit":
+            return ""
+        names = both_teams(view, now, "hitter")
+        if hid is None:
+            return text("{hider} won the toss and hide first").format(**names)
+        missed = "missed" in view.calls
+        if not missed and "found" not in view.calls:
+            return ""
+        passes = now != hid
+        if (team := short_gained(view)) is not None:
+            names["team"] = inline(team_name(view, team))
+            if sheet["winner"]:
+                template = text("Missed: a short stick to {team}") if missed else text("Found: a short stick to {team}")
+            elif missed:
+                template = text("Missed: a short stick to {hider}, who hide next")
+            else:
+                template = text("Found: a short stick to {team}, and {hider} hide next")
+            return template.format(**names)
+        n = gained(view).get(hid, 0)
+        names["team"] = inline(team_name(view, hid))
+        names["counters"] = plural("{n} counter", "{n} counters", n).format(n=number(n, language))
+        if missed and passes:
+            template = text("Missed: {counters} to {team}, and {hider} hide next")
+        elif missed:
+            template = text("Missed: {counters} to {hider}, who hide again")
+        elif not n:
+            template = (
+                text("Found: nothing is paid, and {hider} hide next")
+                if passes
+                else text("Found: nothing is paid, and {hider} hide again")
+            )
+        elif passes:
+            template = text("Found: {counters} to {team}, and {hider} hide next")
+        else:
+            template = text("Found: {counters} to {hider}, who hide again")
+        return template.format(**names)
 
     def played(self, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
         """Return in a short sentence what an action does."""

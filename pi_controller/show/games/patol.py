@@ -13,7 +13,7 @@ from rich.text import Text
 
 from pi_controller.games.patol import RIVERS, STONES, HorseRow, PatolSheet
 from pi_controller.pinmap import pinmap
-from pi_controller.show.game_show import GameShow, Word, named_counts, side_name, throws
+from pi_controller.show.game_show import GameShow, Word, gained, named_counts, number, side_name, throws
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.lines import BOLD, DIM, fit, label, solid
 from pi_controller.show.names import inline, player_name
@@ -103,6 +103,10 @@ class PatolShow(GameShow[PatolSheet]):
     title: ClassVar[str] = "Pa-tol"
     own_title: ClassVar[bool] = True
     whose: ClassVar[str] = mark("A Pueblo game.")
+    gist: ClassVar[str] = mark(
+        "Three sticks are thrown on a stone, and the horse runs on by what they show. Who lands "
+        "on another’s horse sends it back; the first all the way round wins."
+    )
     words: ClassVar[Mapping[str, Word]] = {word.call: word for word in _WORDS}
     if_even: ClassVar[str] = mark("if every stick falls on either side equally")
     roles: ClassVar[tuple[str, str]] = (mark("throws"), "")
@@ -159,6 +163,25 @@ class PatolShow(GameShow[PatolSheet]):
         """Return who has won."""
         template = catalogue(language).gettext("{winner} wins: the horse has come all the way round")
         return template.format(winner=inline(player_name(view, winner)))
+
+    def result(self, view: View, language: str = "en") -> str:
+        """Return what came of the last throw: where the horse has come, and whom it sent back."""
+        text, sheet, thrower = catalogue(language).gettext, self.sheet(view), view.before.get("thrower")
+        value = sheet["value"]
+        if thrower is None or value is None or sheet["finish"] == "forfeit":
+            return ""
+        moved = gained(view)
+        back = next((player for player, n in moved.items() if n < 0), None)
+        names = {"player": inline(player_name(view, thrower)), "value": number(value, language)}
+        if back is not None:
+            template = text("{player} throws {value} and sends the horse of {other} back to its start")
+            return template.format(other=inline(player_name(view, back)), **names)
+        if not moved.get(thrower):
+            return ""
+        if sheet["thrower"] == thrower and not sheet["winner"]:
+            return text("{player} throws {value}, and throws again").format(**names)
+        run = next(horse["progress"] for horse in sheet["horses"] if horse["player"] == thrower)
+        return text("{player} throws {value} and has run {n} notches").format(n=run, **names)
 
     def played(self, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
         """Return in a short sentence what an action does."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from rich.text import Text
 
 from pi_controller.games.plum_stone import PlumStoneSheet
-from pi_controller.show.game_show import BAR, GameShow, pieces_shown, throws
+from pi_controller.show.game_show import BAR, GameShow, bowl_result, number, pieces_shown, throws
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.lines import TEAMS, bar, bar_line, team_line
 from pi_controller.show.names import inline, player_name
@@ -34,6 +34,10 @@ class PlumStoneShow(GameShow[PlumStoneSheet]):
 
     title: ClassVar[str] = mark("Plum Stone Game")
     whose: ClassVar[str] = mark("A game of the Omaha and kindred tribes.")
+    gist: ClassVar[str] = mark(
+        "Five stones are thrown from a bowl. A figure that counts is paid in "
+        "counters, and the same player throws again; else the bowl passes."
+    )
     if_even: ClassVar[str] = mark("if every stone falls on either side equally")
     roles: ClassVar[tuple[str, str]] = (mark("throws"), "")
     slips: ClassVar[Mapping[str, str]] = {"no_throw": mark("No throw: spilled, or not all moved")}
@@ -70,6 +74,13 @@ class PlumStoneShow(GameShow[PlumStoneSheet]):
         """Return who has won."""
         template = catalogue(language).gettext("{winner} holds all the counters and wins")
         return template.format(winner=inline(player_name(view, winner)))
+
+    def result(self, view: View, language: str = "en") -> str:
+        """Return what came of the last throw."""
+        plural = catalogue(language).ngettext
+        return bowl_result(
+            view, language, lambda n: plural("{n} counter", "{n} counters", n).format(n=number(n, language))
+        )
 
     def played(self, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
         """Return in a short sentence what an action does."""

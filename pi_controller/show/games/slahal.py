@@ -14,7 +14,7 @@ from pi_controller.games.base import other
 from pi_controller.games.slahal import SlahalSheet
 from pi_controller.games.slahal_state import ALL_DEAD, PER_TEAM
 from pi_controller.pinmap import pinmap
-from pi_controller.show.game_show import GameShow, Word, both_teams, named_counts, pads_opened, side_name
+from pi_controller.show.game_show import GameShow, Word, both_teams, named_counts, number, pads_opened, side_name
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.lines import BOLD, DIM, TEAMS, bar, bar_line, fit, label, team_line
 from pi_controller.show.names import inline, team_name
@@ -76,12 +76,22 @@ _WORDS = (
 )
 
 
+def gained_sticks(view: View, team: str) -> int:
+    """Return how many sticks the team won with the last guess: they lie among its dead ones, the king by itself."""
+    dead = view.sheet["dead"][team] - view.before["dead"][team]
+    return dead + (view.sheet["king"] == team != view.before["king"])
+
+
 class SlahalShow(GameShow[SlahalSheet]):
     """How the game is shown."""
 
     title: ClassVar[str] = "Lahal (Slahal)"
     own_title: ClassVar[bool] = True
     whose: ClassVar[str] = mark("A game of the Indigenous Peoples of the Pacific Coast.")
+    gist: ClassVar[str] = mark(
+        "Two pairs of bones are hidden in the hands. The guessers point to the unmarked "
+        "ones: for each pair that they miss a stick goes to the hiders."
+    )
     words: ClassVar[Mapping[str, Word]] = {word.call: word for word in _WORDS}
     seal_label: ClassVar[str] = mark("Sealed bones")
     turn_key: ClassVar[str] = "hiding"
@@ -164,6 +174,28 @@ class SlahalShow(GameShow[SlahalSheet]):
         """Return what is special about this hide."""
         one = self.sheet(view)["pairs_out"] == 1
         return catalogue(language).gettext("One pair is out: left or right.") if one else ""
+
+    def result(self, view: View, language: str = "en") -> str:
+        """Return what came of the last guess, or of the duel."""
+        text, plural = catalogue(language).gettext, catalogue(language).ngettext
+        sheet, hid = self.sheet(view), view.before.get("hiding")
+        now = sheet["hiding"]
+        if not view.before or now is None or sheet["finish"] in {"forfeit", "time", "king_moved"}:
+            return ""
+        names = both_teams(view, now, "guesser")
+        if hid is None:
+            return text("{hider} win the bones and hide first").format(**names)
+        if "catch" in view.calls:
+            return text("Caught: no stick moves, and {hider} hide next").format(**names)
+        n = gained_sticks(view, hid)
+        if not {"miss", "split"} & {*view.calls}:
+            return ""
+        names["sticks"] = plural("{n} stick", "{n} sticks", n).format(n=number(n, language))
+        if sheet["winner"]:
+            return text("Missed: {sticks} to {hider}").format(**names)
+        if "split" in view.calls:
+            return text("One caught, one missed: {sticks} to {hider}, who hide again").format(**names)
+        return text("Missed: {sticks} to {hider}, who hide again").format(**names)
 
     def played(self, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
         """Return in a short sentence what an action does."""

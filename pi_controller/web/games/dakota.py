@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pi_controller.games.base import IllegalActionError, other
 from pi_controller.games.dakota import DakotaSheet
 from pi_controller.games.dakota_state import HIDER_FOULS, HITTER_FOULS, State
+from pi_controller.pads import EVERY_PAD
 from pi_controller.pinmap import pinmap
 from pi_controller.show import phrases
 from pi_controller.show.i18n import catalogue
@@ -25,7 +26,7 @@ from pi_controller.web.console_play import (
     pads,
     ready_button,
 )
-from pi_controller.web.game_page import STROKES, Card, Cell, GamePage, Pool, Strip
+from pi_controller.web.game_page import STROKES, Card, Cell, GamePage, Pad, Pool, Strip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -57,6 +58,19 @@ class DakotaPage(GamePage[DakotaSheet]):
             for team, n in ((team, view.long.get(team, 0)) for team in "AB")
         ]
         return Strip(cells, Pool(catalogue(language).gettext("middle"), view.middle) if view.long else None)
+
+    def pads(self, view: View, language: str) -> list[Pad]:
+        """Return the pads of this hide: what was hit, and after it where the bead lay."""
+        text, opened = catalogue(language).gettext, view.opening
+        pads: dict[int, Pad] = {pad: Pad() for pad in EVERY_PAD}
+        if opened is not None and opened.hide == view.hide and opened.pad in pads:
+            pads[opened.pad] = Pad("bead", text("the bead was here"))
+        for number, hit in enumerate(view.hits[:2], 1):
+            if hit.pad is not None:
+                order = text("first hit") if number == 1 else text("second hit")
+                template = text("{order}: found") if hit.found else text("{order}: not found")
+                pads[hit.pad] = Pad("found" if hit.found else "struck", template.format(order=order))
+        return [*pads.values()]
 
     def cards(self, view: View, language: str) -> list[Card]:
         """Return the teams with the middle between them."""

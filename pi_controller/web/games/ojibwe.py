@@ -13,7 +13,7 @@ from pi_controller.show.i18n import catalogue
 from pi_controller.show.names import team_name
 from pi_controller.show.paint import share
 from pi_controller.web.console_play import Button, Moment, Play, Row, first_team, pads, ready_button
-from pi_controller.web.game_page import STROKES, Card, Cell, GamePage, Pool, Strip
+from pi_controller.web.game_page import STROKES, Card, Cell, GamePage, Pad, Pool, Strip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -54,6 +54,31 @@ class OjibwePage(GamePage[OjibweSheet]):
             Cell(team, sheet["short"][team], n, share(n, COUNTERS, STROKES)) for team, n in sheet["counters"].items()
         ]
         return Strip(cells, Pool(catalogue(language).gettext("pool"), sheet["pool"]))
+
+    def pads(self, view: View, language: str) -> list[Pad]:
+        """Return the pads: which were opened, where the marked ball lay once that is known, and what a miss pays."""
+        text, opened = catalogue(language).gettext, view.opening
+        lay = opened.pad if opened is not None and view.phase in {"show", "over"} and opened.hide == view.hide else 0
+        found = "found" if "found" in view.calls else "bead"
+        high = self.sheet(view)["high"]
+        pads: list[Pad] = []
+        for pad in EVERY_PAD:
+            worth = value(pad, high)
+            mark = found if pad == lay else "opened" if pad in view.opened else ""
+            said = text("the marked ball was here") if pad == lay else text("high ball") if worth == HIGH else ""
+            pads.append(Pad(mark, said, str(worth), _MARKS.get(worth, "")))
+        return pads
+
+    def of_side(self, view: View, side: str, text: Text) -> str:
+        """Return how often the hiders may yet be found, or that the shooters have a double."""
+        sheet, hides = self.sheet(view), side == self.sheet(view)["hider"]
+        if sheet["winner"]:
+            return ""
+        if hides:
+            return text("hides left: {n}").format(n=sheet["hides_left"]) if sheet["hides_left"] > 1 else ""
+        if not sheet["double"]:
+            return ""
+        return text("double, banked: {n}").format(n=sheet["banked"]) if sheet["banked"] else text("double")
 
     def facts(self, view: View, language: str) -> tuple[str, ...]:
         """Return which pad is the high one."""

@@ -1,7 +1,8 @@
 """Pa-tol on the pages: the ring of forty stones drawn from above, north up, with its rivers and the horses beside it.
 
 Notch 0 is the north river, 10, 20 and 30 the others; a notch between lies between two stones, where Lummis has the
-horse laid. Horses in one notch stand one behind the other outwards.
+horse laid. Horses in one notch stand side by side; where others are on the notches beside it, one behind the other
+outwards.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
+
+from markupsafe import Markup
 
 from pi_controller.games.patol import DIRECTIONS, RIVERS, STONES, HorseRow, PatolSheet
 from pi_controller.show.games.patol import DIRECTION_NAMES, RIVER_NAMES, course
@@ -24,11 +27,17 @@ if TYPE_CHECKING:
 
     Text = Callable[[str], str]
 
+_RUN = Markup(
+    '<span aria-hidden="true">{arrow}</span><span class="unseen">{way},</span> <b>{far}</b>'
+    '<span class="unseen">,</span> {river}'
+)
+_ARROWS = {"clockwise": "↻", "counterclockwise": "↺"}
 _RING = 165.0
 _HALF_RIVER = 7.0  # degrees from a river's middle to the stone beside it
 _PER_RIVER = STONES // len(RIVERS)
 _STEP = (90 - 2 * _HALF_RIVER) / (_PER_RIVER - 1)
 _STACK, _BEHIND = 4, 2 * RADIUS + 3  # horses in one column, and from one to the next
+_SIDE_BY_SIDE = 3  # horses in one row, where nobody stands on the notches beside theirs
 
 
 def _angle(notch: int) -> float:
@@ -72,9 +81,11 @@ def _horses(horses: list[HorseRow], thrower: str | None) -> tuple[list[dict[str,
             standing.setdefault(horse["notch"], []).append(number)
     drawn, reach = list[dict[str, Any]](), _RING + 14 + 2 * RADIUS + 8
     for notch, here in sorted(standing.items()):
-        columns = -(-len(here) // _STACK)
+        beside = {(notch + 1) % STONES, (notch - 1) % STONES} & standing.keys()
+        stack = _STACK if beside else max(1, -(-len(here) // _SIDE_BY_SIDE))
+        columns = -(-len(here) // stack)
         for i, number in enumerate(here):
-            column, place = divmod(i, _STACK)
+            column, place = divmod(i, stack)
             aside = (column - (columns - 1) / 2) * 2 * RADIUS
             out = _RING + 14 + RADIUS + place * _BEHIND
             reach = max(reach, out + RADIUS + 4)
@@ -104,8 +115,17 @@ class PatolPage(GamePage[PatolSheet]):
         }
 
     def holding(self, view: View, name: str, n: int, language: str) -> object:  # noqa: ARG002
-        """Return where a player's horse started, which way it runs and how far it is."""
-        return course(next(horse for horse in self.sheet(view)["horses"] if horse["player"] == name), language)
+        """Return how far a player's horse is, with an arrow for its way, and where it started."""
+        horse = next(horse for horse in self.sheet(view)["horses"] if horse["player"] == name)
+        if horse["out"] or horse["river"] is None or horse["direction"] is None or horse["progress"] > STONES:
+            return course(horse, language)
+        text = catalogue(language).gettext
+        return _RUN.format(
+            arrow=_ARROWS[horse["direction"]],
+            way=text(DIRECTION_NAMES[horse["direction"]]),
+            far=text("{n} of {stones}").format(n=horse["progress"], stones=STONES),
+            river=text("from {river}").format(river=text(RIVER_NAMES[horse["river"]])),
+        )
 
     def strip(self, view: View, language: str) -> Strip:  # noqa: ARG002 - numbers alone
         """Return how many notches each horse has run."""

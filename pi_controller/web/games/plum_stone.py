@@ -5,12 +5,14 @@ A stroke is a share of all counters there are, a twentieth of them, so any numbe
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pi_controller.games.plum_stone import VALUES, PlumStoneSheet
 from pi_controller.show.game_show import everything
 from pi_controller.show.games.plum_stone import SHOW
+from pi_controller.show.i18n import catalogue
 from pi_controller.show.names import player_name
 from pi_controller.show.paint import share
 from pi_controller.web.console_play import Moment, Play, Row, first_team, no_piece, pieces, throw_form
@@ -36,6 +38,7 @@ class PlumStonePage(GamePage[PlumStoneSheet]):
         return {
             "sides": self.sides(view, language),
             "lit": {heap: share(n, total, STROKES) for heap, n in heaps.items()},
+            "each": _each(total / STROKES, language),
         }
 
     def unit(self, text: Text) -> str:
@@ -61,6 +64,15 @@ class PlumStonePage(GamePage[PlumStoneSheet]):
             no_piece(text("No moon and no white shows")),
         )
         return throw_form(moment, rows, ("no_throw", SHOW.slips["no_throw"]), VALUES)
+
+
+def _each(counters: float, language: str) -> str:
+    """Return what a counter that is drawn is worth."""
+    n = f"{counters:.1f}".removesuffix(".0")
+    template = catalogue(language).ngettext(
+        "One that is drawn stands for {n} counter", "One that is drawn stands for {n} counters", math.ceil(counters)
+    )
+    return template.format(n=n)
 
 
 PAGE = PlumStonePage()

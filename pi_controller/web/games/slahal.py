@@ -9,8 +9,9 @@ from pi_controller.games.slahal import SlahalSheet
 from pi_controller.games.slahal_state import ALL_DEAD, ONE_PAIR, PER_TEAM
 from pi_controller.show.games.slahal import SIGNALS, SlahalShow
 from pi_controller.show.names import inline, team_name
+from pi_controller.show.paint import share
 from pi_controller.web.console_play import Button, Choice, Moment, Play, Row, act, ready_button
-from pi_controller.web.game_page import Card, GamePage
+from pi_controller.web.game_page import STROKES, Card, Cell, GamePage, Strip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -34,6 +35,11 @@ class SlahalPage(GamePage[SlahalSheet]):
     def values(self, view: View, language: str) -> dict[str, Any]:
         """Return what the template takes."""
         return {"sides": self.sides(view, language), "per_team": PER_TEAM, "all_dead": ALL_DEAD}
+
+    def strip(self, view: View, language: str) -> Strip:  # noqa: ARG002 - numbers alone
+        """Return all sticks of each team."""
+        sticks = self.sheet(view)["sticks"]
+        return Strip([Cell(team, n, None, share(n, sum(sticks.values()) or 1, STROKES)) for team, n in sticks.items()])
 
     def team_card(self, view: View, team: str, role: str, text: Text) -> Card:
         """Return a team with its live and dead sticks, and the king stick where it holds that."""

@@ -20,7 +20,7 @@ _RIGHTS: dict[Role, frozenset[str]] = {
     "scorekeeper": _KEEPS_SCORE,
     "judge": _JUDGES,
     "committee": frozenset({"protest", "ruling", "clock", "close", "new_game"}),
-    "head": _JUDGES | {"set", "people", "raw", "new_game"},
+    "head": _JUDGES | {"set", "teams", "people", "raw", "new_game"},
 }
 """By the tags of `referee.judge.JudgeCall`; what is not named here nobody may."""
 

@@ -11,6 +11,7 @@ import { signIn } from "./judge_sign.js";
 
 const INERT_MS = 300; // after the table has changed: what is touched then was meant for what stood there before
 const AGAIN_MS = 1_000;
+const VIBRATE_MS = 40; // what was touched has counted
 
 function console_() {
   const beat = 1000 * Number(document.body.dataset.beat);
@@ -29,7 +30,7 @@ function console_() {
   const sender = new Sender(offer);
   const panel = new Panel(by("play"), press, asked);
   const [showFouls, showProtest, showLog] = [more.fouls(press), more.protest(press), more.log()];
-  const showClosing = more.closing(press);
+  const [showClosing, showTeams, showPast] = [more.closing(press), more.teams(press), more.past(undo)];
   more.hits();
   more.sheet(press, () => state);
   people();
@@ -51,7 +52,13 @@ function console_() {
     return !why;
   }
 
-  function toast(/** @type {(Node | string)[]} */ told, /** @type {string} */ value, label = words.close, does = quiet) {
+  /** @typedef {{ label: string, does: () => void }} Does */
+
+  /** Show what was `told`, with a button, and `more` of them. */
+  function toast(/** @type {(Node | string)[]} */ told, /** @type {string} */ value, label = words.close, does = quiet, /** @type {Does | null} */ more_ = null) {
+    by("toast-more").hidden = !more_;
+    say(by("toast-more"), more_?.label ?? "");
+    by("toast-more").onclick = () => more_?.does();
     by("toast-told").replaceChildren(...told);
     say(by("toast-do"), label);
     by("toast-do").onclick = does;
@@ -81,6 +88,8 @@ function console_() {
       quiet();
       panel.forget();
       announce(words.done);
+      if (navigator.userActivation?.hasBeenActive) navigator.vibrate?.(VIBRATE_MS);
+      if (call.judge === "ruling" && call.ruling === "upheld") upheld();
       offer();
     } else if (outcome.gone) {
       toast([words.gave_up], "warn");
@@ -95,6 +104,29 @@ function console_() {
       const { what = words.failed, todo = "" } = outcome.error ?? {};
       toast([make("strong", {}, `${what.charAt(0).toUpperCase()}${what.slice(1)}.`), todo ? ` ${todo.charAt(0).toUpperCase()}${todo.slice(1)}.` : ""], "warn");
     }
+  }
+
+  /** A protest was upheld: what follows from it is entered apart, so it is offered at once. */
+  function upheld() {
+    const { undo: taken, fields } = state.console;
+    const setting = () => {
+      quiet();
+      by("set").setAttribute("open", "");
+      by("set").scrollIntoView({ block: "start" });
+      /** @type {HTMLElement} */ (by("set").querySelector("summary")).focus({ preventScroll: true });
+    };
+    const undoing = () => {
+      quiet();
+      undo(by("undo"));
+    };
+    const undos = taken && state.me.role !== "committee" ? { label: `${words.undo}: ${taken}`, does: undoing } : null;
+    const sets = fields.length ? { label: words.set, does: setting } : null;
+    const first = sets ?? undos;
+    if (first) toast([words.upheld_next], "warn", first.label, first.does, (sets && undos) ?? { label: words.close, does: quiet });
+  }
+
+  function undo(/** @type {HTMLElement} */ from) {
+    if (asked(from, on("undo"), false)) press({ judge: "undo" }, from);
   }
 
   /** Ask for the whole picture at once. */
@@ -132,9 +164,12 @@ function console_() {
     told = texts.sentence;
     news.tell(now.board);
     const { shape, more: seldom } = now.console.play;
+    by("teams").hidden = !now.console.nameable || ["shoot", "guess"].includes(shape); // there all room is for the form
     showFouls([now.fouls, shape === "guess" ? seldom : []]);
     showProtest([now.protest, now.view.teams, now.rulings]);
     showClosing([now.sides]);
+    showTeams([now.view.teams]);
+    showPast([now.console.past, now.console.past_undo ? now.console.undo : ""]);
     by("closing").hidden = !now.sides.length;
     showLog(now.log);
     by("set").hidden = !now.console.fields.length;
@@ -159,12 +194,13 @@ function console_() {
     by("to-ruling").hidden = !view.held || !state.rulings.length;
     const canUndo = Boolean(told.undo) && live && !sender.busy && !catching;
     button("undo", [make("b", {}, words.undo), told.undo ? make("span", {}, told.undo) : ""], canUndo);
+    for (const one of document.querySelectorAll("#past button")) set(one, "aria-disabled", String(!canUndo));
     button("again", [replacing ? words.cancel : (told.again?.label ?? "")], canUndo && Boolean(told.again));
     by("again").classList.toggle("none", !told.again);
     button("hide-again", [words.hide_again], !off() && told.can_hide_again);
     button("sensors", [view.sensors ? words.sensors_off : words.sensors_on], !off(false));
     button("clock-set", [view.paused === null ? words.stop_clock : words.start_clock], !off(false));
-    for (const one of document.querySelectorAll(".more .act:not(#hits-inside *)")) {
+    for (const one of document.querySelectorAll(":is(.more, #teams) .act:not(#hits-inside *)")) {
       set(one, "aria-disabled", String(Boolean(off(Boolean(one.closest("#fouls"))))));
     }
     if (sender.late) toast([words.not_sent], "late", words.give_up, () => sender.giveUp());
@@ -177,7 +213,7 @@ function console_() {
   }
 
   const on = (/** @type {string} */ id) => by(id).getAttribute("aria-disabled") !== "true";
-  by("undo").addEventListener("click", () => asked(by("undo"), on("undo"), false) && press({ judge: "undo" }, by("undo")));
+  by("undo").addEventListener("click", () => undo(by("undo")));
   by("again").addEventListener("click", () => {
     if (!asked(by("again"), on("again"), false)) return;
     const told = state.console.again;

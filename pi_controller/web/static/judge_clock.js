@@ -1,39 +1,26 @@
 // The clock: how long the table has waited, what is left, and the tones near the end for those who want them.
 // @ts-check
-import { announce, by, fill, minutes, say, set, words } from "./judge_page.js";
+import { announce, by, fill, make, minutes, say, set, words } from "./judge_page.js";
+import { switchSound, tone } from "./tones.js";
 
 const SOON_S = 10;
 const TONES_S = [10, 5, 4, 3, 2, 1, 0];
-
-/** @type {AudioContext | null} */
-let sound = null;
-
-/** Sound a tone; nothing before somebody switched the sound on by a touch. */
-function tone(/** @type {number} */ hertz, /** @type {number} */ seconds) {
-  if (!sound) return;
-  const [oscillator, gain, t] = [sound.createOscillator(), sound.createGain(), sound.currentTime];
-  oscillator.frequency.value = hertz;
-  gain.gain.setValueAtTime(0.25, t);
-  gain.gain.exponentialRampToValueAtTime(0.001, t + seconds);
-  oscillator.connect(gain).connect(sound.destination);
-  oscillator.start(t);
-  oscillator.stop(t + seconds);
-}
 
 /** Make the sound's switch work. */
 export function sounds() {
   const button = by("sound");
   button.addEventListener("click", async () => {
-    if (sound) {
-      await sound.close();
-      sound = null;
-    } else {
-      sound = new AudioContext();
-      tone(880, 0.15);
-    }
-    set(button, "aria-pressed", String(sound !== null));
-    say(button, sound ? words.sound_off : words.sound_on);
+    const on = await switchSound();
+    set(button, "aria-pressed", String(on));
+    say(button, on ? words.sound_off : words.sound_on);
   });
+}
+
+/** Put `text` into `place`, its times as elements of their own: they are read from afar. */
+function show(/** @type {HTMLElement} */ place, /** @type {string} */ text) {
+  if (place.textContent === text) return;
+  const parts = text.split(/(\d+:\d\d)/);
+  place.replaceChildren(...parts.filter(Boolean).map((part) => (/^\d+:\d\d$/.test(part) ? make("b", {}, part) : part)));
 }
 
 /** Keeps the clock from the view's `since`, `limit`, `stood`, `ends` and `ends_stood`, seconds on the table's clock. */
@@ -53,13 +40,14 @@ export class Clock {
     if (view.paused !== null) parts.push(words.stopped);
     else if (left !== null && left <= 0) parts.push(words.out_of_time);
     else if (left !== null && left <= SOON_S) parts.push(words.soon);
-    if (left !== null && left > 0) parts.push(fill(words.left, { time: minutes(left) }));
-    if (left === null && waits) parts.push(fill(words.waiting_for, { time: minutes(waited) }));
+    if (left !== null && left > 0) parts.unshift(fill(words.left, { time: minutes(left) }));
     if (game !== null) parts.push(fill(words.game_left, { time: minutes(game) }));
+    place.hidden = !parts.length; // where no clock runs, none is shown
+    say(by("entry"), left === null && waits && view.paused === null ? fill(words.waiting_for, { time: minutes(waited) }) : "");
     const near = [left, game].filter((one) => one !== null && one <= SOON_S);
     const out = near.some((one) => one !== null && one <= 0);
     const value = view.paused !== null ? "stopped" : out ? "out" : near.length ? "soon" : "";
-    say(told, parts.join(" · "));
+    show(told, parts.join(" · "));
     if (place.dataset.value !== value) {
       place.dataset.value = value;
       if (value === "soon" || value === "out") announce(value === "soon" ? words.soon : words.out_of_time);

@@ -60,6 +60,34 @@ function part(/** @type {any} */ hide, /** @type {Press} */ press) {
   return make("div", { class: "of-hide", "data-hide": hide.hide }, ...parts);
 }
 
+/** The last hides or throws, newest first; the newest with `undo` where that takes back the last of it. */
+export function past(/** @type {(from: HTMLElement) => void} */ undo) {
+  return redraw(by("past"), ([turns, taken]) =>
+    turns.map((/** @type {any} */ turn, /** @type {number} */ i) => {
+      const what = [make("b", {}, turn.number), make("span", { class: "what" }, turn.text)];
+      const back = taken && !i ? [button(words.undo, undo, { class: "back", "aria-label": `${words.undo}: ${taken}` })] : [];
+      return make("li", { class: turn.look }, make("span", { class: "shape" }, turn.side), ...what, ...back);
+    }));
+}
+
+/** The teams' names, for whoever may give them. */
+export function teams(/** @type {Press} */ press) {
+  return redraw(by("teams-inside"), ([names]) => {
+    const problem = make("p", { role: "alert", class: "problem" });
+    const inputs = ["A", "B"].map((letter) => /** @type {HTMLInputElement} */ (make("input", {
+      id: `teams-${letter}`, type: "text", maxlength: "40", autocomplete: "off", value: names[letter] === letter ? "" : names[letter] ?? "",
+    })));
+    const fields = inputs.map((input, i) =>
+      make("div", { class: "field" }, make("label", { for: input.id }, fill(words.teams_name, { letter: "AB"[i] })), input));
+    const send = button(words.teams_send, (from) => {
+      const [a, b] = inputs.map((one) => one.value.trim());
+      if (a && b) return press({ judge: "teams", a, b }, from);
+      say(problem, words.teams_both);
+    }, { class: "act wide", id: "teams-send" });
+    return [make("p", {}, words.teams_help), make("div", { class: "row" }, ...fields), problem, send];
+  });
+}
+
 /** A side is out of the game other than by play: who, why, and the reason in words. */
 export function closing(/** @type {Press} */ press) {
   return redraw(by("closing-inside"), ([sides]) => {

@@ -2,9 +2,12 @@
 // @ts-check
 import { by, fill, make, say, words } from "./judge_page.js";
 
+const INERT_MS = 600; // after a change another person may stand where one was touched
+
 /** Make the section for people work. */
 export function people() {
   const place = by("people-inside");
+  let inert = 0;
 
   /** @returns {Promise<any>} */
   async function ask(/** @type {object | null} */ told) {
@@ -18,16 +21,22 @@ export function people() {
     }
   }
 
+  function devices(/** @type {number} */ n) {
+    return [words.people_sessions_0, words.people_sessions_1][n] ?? fill(words.people_sessions, { n });
+  }
+
   function button(/** @type {string} */ label, /** @type {() => void} */ does) {
     const element = make("button", { type: "button", class: "wide" }, label);
-    element.addEventListener("click", does);
+    element.addEventListener("click", () => performance.now() < inert || does());
     return element;
   }
 
   /** Do what is told, then show everybody again with what came of it. */
   async function change(/** @type {object} */ told, /** @type {string} */ name) {
+    inert = Infinity;
     const done = await ask(told);
     await draw(done.problem ?? (done.pin ? fill(words.people_pin, { name }) : words.done), done.pin ?? "");
+    inert = performance.now() + INERT_MS;
   }
 
   async function draw(said = "", pin = "") {
@@ -36,7 +45,7 @@ export function people() {
     if (all.problem) return place.replaceChildren(problem);
     const rows = all.people.map((/** @type {any} */ one) =>
       make("li", { class: "person" },
-        make("p", {}, make("bdi", {}, one.name), ` – ${words[`role_${one.role}`] ?? one.role}, ${fill(words.people_sessions, { n: one.sessions.length })}`),
+        make("p", {}, make("bdi", {}, one.name), ` – ${words[`role_${one.role}`] ?? one.role}, ${devices(one.sessions.length)}`),
         make("div", { class: "row" },
           button(words.people_new_pin, () => change({ do: "new_pin", id: one.id }, one.name)),
           button(words.people_revoke, () => change({ do: "revoke", id: one.id }, one.name)),

@@ -20,6 +20,8 @@ const BLOCKED = { left: { left: "left", right: "outside" }, right: { left: "insi
 const NONE = "none";
 const pieces = (/** @type {Play} */ play) => play.rows.filter((row) => row.key !== NONE);
 
+const SURE_MS = 600; // a touch that comes sooner after the first belongs to it
+
 export class Panel {
   /** `press` is called with what a button says; `asked` before it, and may refuse. */
   constructor(
@@ -41,6 +43,7 @@ export class Panel {
     this.off = false;
     /** The button that was touched once and is to be touched again. */
     this.sure = "";
+    this.sureFrom = 0;
   }
 
   /** Forget what was touched and not entered. */
@@ -164,8 +167,10 @@ export class Panel {
     const one = [play?.ready, play?.submit, ...(play?.buttons ?? []), ...(play?.more ?? [])].find((one) => one?.id === id);
     if (!play || !one || !this.asked(from, one.on)) return;
     const sure = this.sure === one.id;
+    if (sure && performance.now() < this.sureFrom) return;
     this.sure = one.confirm && !sure ? one.id : "";
     if (this.sure) {
+      this.sureFrom = performance.now() + SURE_MS;
       announce(one.confirm);
       return this.refresh();
     }

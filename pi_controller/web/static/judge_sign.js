@@ -1,6 +1,6 @@
 // The sign-in page: a name and a PIN, typed, pasted, filled in by a password manager, or touched on the keypad.
 // @ts-check
-import { by, fill, say, words } from "./judge_page.js";
+import { by, fill, say, set, words } from "./judge_page.js";
 
 /** Make the sign-in page work. */
 export function signIn() {
@@ -11,7 +11,19 @@ export function signIn() {
   const problem = by("problem");
   /** @type {ReturnType<typeof setInterval> | undefined} */
   let waiting;
+  // the keypad is on the page: a phone's own keyboard would cover it
+  const keyboard = matchMedia("(hover: hover) and (pointer: fine)").matches;
 
+  const names = [...form.querySelectorAll("[data-name]")];
+  const mark = () => names.forEach((one) => set(one, "aria-pressed", String(one.getAttribute("data-name") === name.value)));
+  for (const one of names) {
+    one.addEventListener("click", () => {
+      name.value = one.getAttribute("data-name") ?? "";
+      mark();
+      if (keyboard) pin.focus();
+    });
+  }
+  name.addEventListener("input", mark);
   for (const key of form.querySelectorAll("[data-digit]")) {
     key.addEventListener("click", () => {
       pin.value += key.getAttribute("data-digit");
@@ -57,7 +69,7 @@ export function signIn() {
       if (answer.ok) return location.replace("/judge");
       say(send, words.send);
       pin.value = "";
-      pin.focus();
+      if (keyboard) pin.focus();
       const what = `${told.error.what.charAt(0).toUpperCase()}${told.error.what.slice(1)}.`;
       if (told.error.wait_s) wait(what, told.error.wait_s);
       else say(problem, [what, told.error.todo].filter(Boolean).join(" "));
@@ -66,5 +78,6 @@ export function signIn() {
       say(problem, words.no_answer);
     }
   });
-  (name.value ? pin : name).focus();
+  mark();
+  if (keyboard) (name.value ? pin : name).focus();
 }

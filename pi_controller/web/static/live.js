@@ -2,7 +2,9 @@
 // @ts-check
 
 import { News } from "./announce.js";
+import { holdResult, noteSticks } from "./motion.js";
 import { remember } from "./seals.js";
+import { sounds } from "./tones.js";
 
 /**
  * @typedef {{ texts: Record<string, string>, marks: Record<string, string>, counts: Record<string, [number, number]>,
@@ -36,6 +38,7 @@ let next = null;
 let turning;
 let held = false;
 const news = new News();
+const sound = sounds(document.getElementById("sound"));
 
 /** Put `text` into `element` unless it says so already: nothing is announced twice. */
 function say(/** @type {Element} */ element, /** @type {string} */ text) {
@@ -55,6 +58,7 @@ let shown = "";
 /** Show a board: texts, marks and counts go to the elements that carry their keys. Another game has another page. */
 function show(/** @type {Board} */ board) {
   if (board.layout !== document.body.dataset.layout) return location.reload();
+  const letFly = noteSticks();
   const table = document.querySelector("[data-html=table]");
   if (table && board.table !== shown) table.innerHTML = shown = board.table; // all texts in it are escaped by the server
   for (const element of document.querySelectorAll("[data-live]")) {
@@ -69,7 +73,10 @@ function show(/** @type {Board} */ board) {
     const sticks = board.counts[element.getAttribute("data-count") ?? ""];
     if (sticks) count(element, ...sticks);
   }
+  letFly();
+  holdResult(board.texts, board.marks);
   news.tell(board);
+  sound(board.marks);
   tell();
 }
 

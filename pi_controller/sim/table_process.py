@@ -53,7 +53,7 @@ class TableDiedError(MatError, RuntimeError):
     code = "died"
 
 
-class Elsewhere:
+class TableProcess:
     """Client side of the other process (`simulation.TableSide`)."""
 
     def __init__(self, settings: Path) -> None:

@@ -1,0 +1,78 @@
+"""`moccasin-mat bracket`: runs a tournament on paper, results in, who plays and who is out, a JSON line each."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from pi_controller.cli.arguments import Parser, add_actions, open_actions
+from pi_controller.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_controller.tournament import Competition
+
+FORMATS = ("double", "single", "round_robin")
+
+
+def parser() -> Parser:
+    """Return the parser of its arguments."""
+    parser = Parser(
+        "bracket",
+        "Run a tournament: a result a line in, what is ready, who is out and how all stand a line out, all JSON.",
+        "0 every action was accepted",
+    )
+    parser.add_argument("--format", choices=FORMATS, default="double", help="double elimination (default), or another")
+    parser.add_argument("--best-of", type=int, choices=(1, 3, 5), default=1, help="games of a match (default 1)")
+    parser.add_argument(
+        "--withdrawn",
+        choices=("forfeit", "annul"),
+        default="forfeit",
+        help="round robin: the others win the games left of a team that goes, or all its games are struck",
+    )
+    parser.add_argument(
+        "--play-off",
+        choices=("first", "all", "none"),
+        default="first",
+        help="round robin: the ties that are played off (default: those for the first place)",
+    )
+    parser.add_argument(
+        "--page", metavar="FILE", help="write the bracket and the standings at the end, as one HTML page"
+    )
+    parser.add_argument("--title", default="Tournament", help="what stands on top of the page")
+    add_actions(parser)
+    return parser
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run one tournament; return 0 when every action was accepted, 2 otherwise. Raises `UsageError`."""
+    args = parser().parse_args(argv)
+    from pi_controller.games.sheet import answer
+    from pi_controller.tournament import Elimination, RoundRobin
+
+    competition: Competition = (
+        RoundRobin(args.best_of, withdrawn=args.withdrawn, play_off=args.play_off)
+        if args.format == "round_robin"
+        else Elimination(args.format, args.best_of)
+    )
+    state = competition.opening
+
+    def play(action: Any) -> dict[str, Any]:
+        nonlocal state
+        state = competition.play(state, action)
+        return competition.answer(state)
+
+    with open_actions(cast("str", args.file)) as lines:
+        status = answer(competition.answer(state), play, lines, sys.stdout)
+    if args.page is not None:
+        from pi_controller.web.bracket_page import page
+
+        try:
+            Path(args.page).write_text(page(competition, state, args.title), "utf-8")
+        except OSError as error:
+            raise UsageError(
+                f"cannot write {args.page}: {error.strerror or error}", "name a file that can be written"
+            ) from error
+    return status

@@ -1,0 +1,39 @@
+"""Tournaments: who plays whom, who is out, how all stand. Results go in; pure, no clock, no I/O, nothing at random.
+
+A `Competition` is one kind of tournament; its states are frozen.
+
+>>> from pi_controller.tournament import Elimination, draw
+>>> cup = Elimination("double")
+>>> order = draw(["Long Hollow", "Big Coulee", "Buffalo Lake"], seed="4 1 6 2")
+>>> state = cup.play(cup.opening, {"do": "enter", "teams": list(order)})
+>>> [(pairing.id, pairing.teams) for pairing in cup.ready(state)]
+[('W1-1', ('Buffalo Lake', 'Long Hollow'))]
+>>> state = cup.play(state, {"do": "result", "match": "W1-1", "winner": "Buffalo Lake"})
+>>> state = cup.play(state, {"do": "withdraw", "team": "Long Hollow"})
+>>> cup.champion(state), cup.eliminated(state)
+(None, ('Long Hollow',))
+
+Each against each, with points that are the organiser's:
+
+>>> from pi_controller.tournament import Competition, Pairing, Points, RoundRobin, State, circle, lot
+>>> league = RoundRobin(points=Points(sweep=3, win=2))
+>>> state = league.play(league.opening, {"do": "enter", "teams": ["Long Hollow", "Big Coulee"]})
+>>> isinstance(league, Competition), isinstance(state, State), isinstance(league.ready(state)[0], Pairing)
+(True, True, True)
+>>> league.answer(state)["ready"][0]["teams"]
+['Long Hollow', 'Big Coulee']
+>>> len(circle(8)), sum(map(len, circle(8)))
+(7, 28)
+
+The lots of a drawing can be worked out on any computer: `printf '%s' '4 1 6 2/Long Hollow' | sha256sum`.
+
+>>> lot("4 1 6 2", "Long Hollow") < lot("4 1 6 2", "Big Coulee")
+False
+"""
+
+from pi_controller.tournament.competition import Competition, Pairing, State
+from pi_controller.tournament.drawing import draw, lot
+from pi_controller.tournament.elimination import Elimination
+from pi_controller.tournament.round_robin import Points, RoundRobin, circle
+
+__all__ = ["Competition", "Elimination", "Pairing", "Points", "RoundRobin", "State", "circle", "draw", "lot"]

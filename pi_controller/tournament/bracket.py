@@ -1,0 +1,232 @@
+"""Elimination brackets as graphs of matches, for any number of teams from two on: single and double.
+
+Where a team of a match comes from is a `Source`: a seed, or the winner or the loser of an earlier match. A bracket of
+a power of two is laid out with byes for the seeds there are not, the best seeds having them; then every match with a
+bye is taken out, so that each match of a `Bracket` is played.
+
+Double elimination. Losers drop into the losers' bracket so that two teams meet again as late as can be: by one of
+four orders a round (`_ORDERS`, found by search over the exact chance of a rematch), and the two losers of the
+winners' semi-finals, who can never have met, play each other rather than a survivor each. With results at random the
+rematches before the losers' final are .25 in the mean for 8 teams, .31 for 16, .33 for 32, .31 for 64; no order of
+drops alone comes below .40 for 16.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+Side = Literal["winners", "losers", "final"]
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """The team with this seed, from 1 on."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class WinnerOf:
+    """The winner of a match."""
+
+    match: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoserOf:
+    """The loser of a match."""
+
+    match: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bye:
+    """Nobody: whoever would play against it goes on without a match."""
+
+
+Source = Seed | WinnerOf | LoserOf | Bye
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A match of a bracket: where its two teams come from, and where it stands. Rounds count from 1 on each side."""
+
+    id: str
+    a: Source
+    b: Source
+    side: Side
+    round: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bracket:
+    """All matches of an elimination, each after those that its teams come from.
+
+    `reset` is the second match of a double elimination's final, which is played only where the team from the losers'
+    side won the first; None in a single elimination.
+    """
+
+    teams: int
+    matches: tuple[Match, ...]
+    reset: Match | None
+
+
+FINAL, RESET = "F1", "F2"
+
+_ORDERS: dict[int, tuple[str, ...]] = {
+    2: (),
+    4: (),
+    8: ("natural",),
+    16: ("reverse", "natural"),
+    32: ("reverse_half", "reverse", "natural"),
+    64: ("reverse", "half", "reverse_half", "natural"),
+    128: ("reverse_half", "reverse", "half", "natural", "natural"),
+}
+"""In which order the losers of each round of winners from the second on drop, by the size of the bracket."""
+
+
+@cache
+def single(teams: int) -> Bracket:
+    """Return the single elimination of so many teams; the last match is of the side `final`. Raises `ValueError`."""
+    winners = _winners(_size(teams))
+    *rest, last = (match for matches in winners for match in matches)
+    return _played(teams, [*rest, Match(FINAL, last.a, last.b, "final", 1)], None)
+
+
+@cache
+def double(teams: int) -> Bracket:
+    """Return the double elimination of so many teams: 2n - 2 matches, and the reset. Raises `ValueError`."""
+    size = _size(teams)
+    winners = _winners(size)
+    losers = _losers(winners, size)
+    last = LoserOf(winners[-1][0].id) if not losers else WinnerOf(losers[-1][0].id)
+    final = Match(FINAL, WinnerOf(winners[-1][0].id), last, "final", 1)
+    matches = [match for matches in (*winners, *losers) for match in matches]
+    return _played(teams, [*matches, final], Match(RESET, final.a, final.b, "final", 2))
+
+
+def seed_order(size: int) -> tuple[int, ...]:
+    """Return the seeds from top to bottom, `size` a power of two: 1 and 2 can meet in the final only.
+
+    >>> seed_order(8)
+    (1, 8, 4, 5, 2, 7, 3, 6)
+    """
+    order = [1]
+    while len(order) < size:
+        total = 2 * len(order) + 1
+        order = [seed for best in order for seed in (best, total - best)]
+    return tuple(order)
+
+
+def _size(teams: int) -> int:
+    if teams < 2:
+        raise ValueError(f"a bracket is of two teams or more, not {teams}")
+    return 1 << (teams - 1).bit_length()
+
+
+def _winners(size: int) -> list[list[Match]]:
+    """Return the winners' rounds of a full bracket."""
+    sources: list[Source] = [Seed(number) for number in seed_order(size)]
+    rounds: list[list[Match]] = []
+    while len(sources) > 1:
+        matches = _round("W", "winners", len(rounds) + 1, list(zip(sources[::2], sources[1::2], strict=True)))
+        rounds.append(matches)
+        sources = [WinnerOf(match.id) for match in matches]
+    return rounds
+
+
+def _losers(winners: list[list[Match]], size: int) -> list[list[Match]]:
+    """Return the losers' rounds: by turns the survivors among themselves, and against those who drop."""
+    if len(winners) < 2:
+        return []
+    rounds: list[list[Match]] = []
+
+    def play(pairs: list[tuple[Source, Source]]) -> list[Source]:
+        matches = _round("L", "losers", len(rounds) + 1, pairs)
+        rounds.append(matches)
+        return [WinnerOf(match.id) for match in matches]
+
+    survivors: list[Source] = [LoserOf(match.id) for match in winners[0]]
+    survivors = play(_neighbours(survivors))
+    orders = _orders(size)
+    for number, matches in enumerate(winners[1:]):
+        dropped: list[Source] = [LoserOf(match.id) for match in matches]
+        if len(dropped) == 2:  # of the semi-finals
+            (first, second) = play([(survivors[0], survivors[1]), (dropped[0], dropped[1])])
+            survivors = play([(first, second)])
+        elif len(dropped) == 1:
+            survivors = play([(survivors[0], dropped[0])])
+        else:
+            survivors = play(list(zip(survivors, _ordered(dropped, orders[number]), strict=True)))
+            survivors = play(_neighbours(survivors))
+    return rounds
+
+
+def _orders(size: int) -> tuple[str, ...]:
+    """Return the orders of a bracket of `size`; one beyond the table is as the largest in it after its first rounds."""
+    if size in _ORDERS:
+        return _ORDERS[size]
+    return ("reverse", *_orders(size // 2))
+
+
+def _ordered(sources: list[Source], order: str) -> list[Source]:
+    half = len(sources) // 2
+    match order:
+        case "reverse":
+            return sources[::-1]
+        case "half":
+            return sources[half:] + sources[:half]
+        case "reverse_half":
+            return sources[:half][::-1] + sources[half:][::-1]
+        case _:
+            return sources
+
+
+def _neighbours(sources: list[Source]) -> list[tuple[Source, Source]]:
+    return list(zip(sources[::2], sources[1::2], strict=True))
+
+
+def _round(letter: str, side: Side, number: int, pairs: list[tuple[Source, Source]]) -> list[Match]:
+    return [Match(f"{letter}{number}-{place}", a, b, side, number) for place, (a, b) in enumerate(pairs, 1)]
+
+
+def _played(teams: int, matches: list[Match], reset: Match | None) -> Bracket:
+    """Return the bracket of the matches that are played: one with a bye passes its team on, and rounds without any go.
+
+    The matches of a round keep their order and are numbered anew.
+    """
+    stands: dict[Source, Source] = {Seed(number): Bye() for number in range(teams + 1, _size(teams) + 1)}
+    kept: list[tuple[Match, Source, Source]] = []
+    for match in matches:
+        a, b = stands.get(match.a, match.a), stands.get(match.b, match.b)
+        if isinstance(a, Bye) or isinstance(b, Bye):
+            stands[WinnerOf(match.id)] = b if isinstance(a, Bye) else a
+            stands[LoserOf(match.id)] = Bye()
+        else:
+            kept.append((match, a, b))
+    numbers: dict[Side, dict[int, int]] = {"winners": {}, "losers": {}, "final": {}}
+    places: dict[tuple[Side, int], int] = {}
+    ids: dict[str, str] = {}
+    renamed: list[Match] = []
+    for match, a, b in kept:
+        rounds = numbers[match.side]
+        number = rounds.setdefault(match.round, len(rounds) + 1)
+        place = places[match.side, number] = places.get((match.side, number), 0) + 1
+        ids[match.id] = match.id if match.side == "final" else f"{match.id[0]}{number}-{place}"
+        renamed.append(Match(ids[match.id], _renamed(a, ids), _renamed(b, ids), match.side, number))
+    if reset is not None:
+        final = renamed[-1]
+        reset = Match(reset.id, final.a, final.b, "final", 2)
+    return Bracket(teams, tuple(renamed), reset)
+
+
+def _renamed(source: Source, ids: dict[str, str]) -> Source:
+    match source:
+        case WinnerOf(match):
+            return WinnerOf(ids[match])
+        case LoserOf(match):
+            return LoserOf(ids[match])
+        case _:
+            return source

@@ -1,0 +1,363 @@
+"""Base class of tournaments: teams are entered, games are played, what was wrong is corrected; a pure `play`.
+
+An action is one of
+
+* `enter` (`teams` by their seeds, or with `draw`, a text, in any order: the drawing of that seed places them);
+* `begin` (`match`): a match is being played, so that what it hangs on cannot be changed unnoticed;
+* `result` (`match`, `winner`; `sweep` and `sticks`, where the game has them): a game of a match is over;
+* `correct` (`match`, `winner`; `sweep`, `sticks`; `game`, which of the match, the last for none; `then`, see below);
+* `withdraw` (`team`; `why`: withdrawn, disqualified or no_show): it plays no more, and loses each match it comes to.
+
+A corrected result on which nothing hangs that has begun is as if the first had never been. Otherwise the director says
+what `then`: `replay` (all that hangs on it and has begun is played again), `void` (the match itself too), `keep` (all
+stands as it was played, and the correction is noted).
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal, cast
+from weakref import WeakKeyDictionary
+
+from pi_controller.games.actions import choice, flag, only, whole, word
+from pi_controller.games.base import Action, IllegalActionError, InvalidActionError, Json
+from pi_controller.games.wording import listed, nearest, printable, shown
+from pi_controller.tournament.drawing import draw
+
+if TYPE_CHECKING:
+    from pi_controller.tournament.bracket import Side
+
+MOST_TEAMS = 512
+LONGEST_NAME = 40
+"""As of a team at a table."""
+Why = Literal["withdrawn", "disqualified", "no_show"]
+Then = Literal["replay", "void", "keep"]
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A game of a match: who won; whether it was a sweep, and the sticks each had, where that is counted.
+
+    `walkover`: it was not played, because the other team had gone.
+    """
+
+    winner: str
+    sweep: bool = False
+    sticks: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    walkover: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A correction that changed nothing but the record, because the director let all stand as it was played."""
+
+    match: str
+    winner: str
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class State:
+    """A tournament: its teams by seed, the games of each match, which matches have begun, and who has gone.
+
+    Two states are the same only as objects; what is seen of them is compared by `Competition.answer`.
+    """
+
+    teams: tuple[str, ...] = ()
+    games: Mapping[str, tuple[Played, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    begun: frozenset[str] = frozenset()
+    gone: Mapping[str, Why] = field(default_factory=lambda: MappingProxyType({}))
+    noted: tuple[Correction, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """A match with the teams it has so far; None where that is not decided. `side` is None outside of a bracket."""
+
+    id: str
+    teams: tuple[str | None, str | None]
+    round: int
+    side: Side | None
+    winner: str | None = None
+
+    @property
+    def open(self) -> bool:
+        """Whether both teams are known and nobody has won."""
+        return None not in self.teams and self.winner is None
+
+
+class Competition(ABC):
+    """One kind of tournament with its options chosen. States are frozen; nothing but their pairings is remembered."""
+
+    best_of: int
+    """Games of a match at most: who wins more than half of them wins it."""
+
+    def __init__(self, best_of: int = 1) -> None:
+        """Raises `ValueError` for another `best_of` than 1, 3 or 5."""
+        if best_of not in {1, 3, 5}:
+            raise ValueError(f"a match is the best of 1, 3 or 5 games, not {best_of}")
+        self.best_of = best_of
+        self._pairings = WeakKeyDictionary[State, tuple[Pairing, ...]]()
+
+    @property
+    def opening(self) -> State:
+        """The state before the teams are entered."""
+        return State()
+
+    def pairings(self, state: State) -> tuple[Pairing, ...]:
+        """Return the matches there are, each after those it hangs on."""
+        if state not in self._pairings:
+            self._pairings[state] = self._paired(state)
+        return self._pairings[state]
+
+    @abstractmethod
+    def _paired(self, state: State) -> tuple[Pairing, ...]:
+        """Return the matches there are, each after those it hangs on."""
+
+    @abstractmethod
+    def hanging(self, state: State, match: str) -> frozenset[str]:
+        """Return the matches whose teams hang on the result of `match`, however far down."""
+
+    @abstractmethod
+    def standings(self, state: State) -> tuple[Mapping[str, Json], ...]:
+        """Return a row for each team, the best first; teams whose places are not told apart have the same `place`."""
+
+    @abstractmethod
+    def champion(self, state: State) -> str | None:
+        """Return who has won the tournament; None while that is open."""
+
+    @abstractmethod
+    def eliminated(self, state: State) -> tuple[str, ...]:
+        """Return who plays no more, in the order of seeds."""
+
+    def winner(self, state: State, match: str) -> str | None:
+        """Return who has won more than half of the games of `match`; None while nobody has."""
+        wins: dict[str, int] = {}
+        for game in state.games.get(match, ()):
+            wins[game.winner] = wins.get(game.winner, 0) + 1
+            if 2 * wins[game.winner] > self.best_of:
+                return game.winner
+        return None
+
+    def ready(self, state: State) -> tuple[Pairing, ...]:
+        """Return the matches that can be played now or are being played."""
+        return tuple(pairing for pairing in self.pairings(state) if pairing.open)
+
+    def answer(self, state: State) -> dict[str, Json]:
+        """Return what everybody may know, as JSON: what is ready, who is out, how all stand, who is champion."""
+        return {
+            "ready": [
+                {
+                    "match": pairing.id,
+                    "teams": list(pairing.teams),
+                    "round": pairing.round,
+                    "bracket": pairing.side,
+                    "begun": pairing.id in state.begun,
+                    **({"games": self.games_won(state, pairing)} if self.best_of > 1 else {}),
+                }
+                for pairing in self.ready(state)
+            ],
+            "eliminated": list(self.eliminated(state)),
+            "standings": [dict(row) for row in self.standings(state)],
+            "champion": self.champion(state),
+            "teams": list(state.teams),
+        }
+
+    def games_won(self, state: State, pairing: Pairing) -> dict[str, int]:
+        """Return how many games of a match each of its teams has won."""
+        games = state.games.get(pairing.id, ())
+        return {team: sum(game.winner == team for game in games) for team in pairing.teams if team is not None}
+
+    def play(self, state: State, action: object) -> State:
+        """Return the state after `action`. Raises `InvalidActionError` or `IllegalActionError`; nothing is changed."""
+        do = word(action, ("enter", "begin", "result", "correct", "withdraw"))
+        action = cast("Action", action)
+        if do == "enter":
+            return self._entered(state, action)
+        if not state.teams:
+            raise IllegalActionError("no teams are entered", '{"do": "enter", "teams": [...]} comes first')
+        match do:
+            case "begin":
+                only(action, ("match",))
+                pairing = self._open(state, action)
+                return replace(state, begun=state.begun | {pairing.id})
+            case "result":
+                return self._decided(state, action)
+            case "correct":
+                return self._corrected(state, action)
+            case _:
+                return self._withdrawn(state, action)
+
+    def _entered(self, state: State, action: Action) -> State:
+        only(action, ("teams",), ("draw",))
+        teams = names_of(action["teams"], "team", fewest=2)
+        if "draw" in action:
+            teams = draw(teams, _draw_seed(action["draw"]))
+        if state.teams:
+            raise IllegalActionError(
+                "the teams are entered", "withdraw the team that goes; a new draw is a new tournament"
+            )
+        return replace(state, teams=teams)
+
+    def _decided(self, state: State, action: Action) -> State:
+        only(action, ("match", "winner"), ("sweep", "sticks"))
+        pairing = self._open(state, action)
+        game = self._game(state, pairing, action)
+        return self._settled(_with_games(state, pairing.id, (*state.games.get(pairing.id, ()), game)))
+
+    def _corrected(self, state: State, action: Action) -> State:
+        only(action, ("match", "winner"), ("sweep", "sticks", "game", "then"))
+        pairing = self._known(state, action)
+        games = state.games.get(pairing.id, ())
+        if not games:
+            raise IllegalActionError(f"{pairing.id} has no result to correct", "enter it")
+        number = whole(action, "game", 1, len(games)) if "game" in action else len(games)
+        then = choice(action, "then", ("replay", "void", "keep")) if "then" in action else None
+        game = self._game(state, pairing, action)
+        changed = _with_games(state, pairing.id, (*games[: number - 1], game, *games[number:]))
+        if self.winner(changed, pairing.id) == self.winner(state, pairing.id):
+            return changed  # the sticks alone, say: nothing hangs on them but the standings
+        hanging = self.hanging(state, pairing.id)
+        begun = [match for match in sorted(hanging) if self._has_begun(state, match)]
+        if not begun:
+            return self._settled(_without_games(changed, hanging))
+        match then:
+            case "keep":
+                return replace(state, noted=(*state.noted, Correction(pairing.id, game.winner)))
+            case "replay":
+                return self._settled(_without_games(changed, hanging))
+            case "void":
+                return self._settled(_without_games(state, hanging | {pairing.id}))
+            case _:
+                raise IllegalActionError(
+                    f"{listed(begun)} hang on {pairing.id} and have begun",
+                    'say what then: "replay" (they are played again), "void" (this one too) or "keep" (all stands)',
+                )
+
+    def _has_begun(self, state: State, match: str) -> bool:
+        return match in state.begun or any(not game.walkover for game in state.games.get(match, ()))
+
+    def _withdrawn(self, state: State, action: Action) -> State:
+        only(action, ("team",), ("why",))
+        team = self._team(state, action, "team")
+        why = choice(action, "why", ("withdrawn", "disqualified", "no_show")) if "why" in action else "withdrawn"
+        if team in state.gone:
+            raise IllegalActionError(f"{shown(team)} is out already: {state.gone[team].replace('_', '-')}")
+        if team in self.eliminated(state):
+            raise IllegalActionError(f"{shown(team)} is eliminated already")
+        if self.champion(state) is not None:
+            raise IllegalActionError("the tournament is over", "correct the result that was wrong")
+        return self._settled(replace(state, gone=MappingProxyType({**state.gone, team: why})))
+
+    def _settled(self, state: State) -> State:
+        """Return the state with a walkover in each match that a team which has gone has come to."""
+        settled = False
+        while not settled:
+            settled = True
+            for pairing in self.ready(state):
+                first, second = cast("tuple[str, str]", pairing.teams)
+                if first in state.gone or second in state.gone:
+                    game = Played(first if second in state.gone else second, walkover=True)
+                    need = self.best_of // 2 + 1 - self.games_won(state, pairing)[game.winner]
+                    state = _with_games(state, pairing.id, (*state.games.get(pairing.id, ()), *(game,) * need))
+                    settled = False
+        return state
+
+    def _game(self, state: State, pairing: Pairing, action: Action) -> Played:
+        winner = self._team(state, action, "winner")
+        if winner not in pairing.teams:
+            raise IllegalActionError(f"{shown(winner)} is not in {pairing.id}", f"it is {_versus(pairing)}")
+        sweep = flag(action, "sweep") if "sweep" in action else False
+        sticks: dict[str, int] = {}
+        if "sticks" in action:
+            held = action["sticks"]
+            if not isinstance(held, Mapping):
+                raise InvalidActionError(f"sticks cannot be {shown(held)}", "write {team: number}")
+            held = cast("Mapping[str, Json]", held)
+            for name in held:
+                if plain_name(name) not in pairing.teams:
+                    raise InvalidActionError(f"{shown(name)} is not in {pairing.id}", f"it is {_versus(pairing)}")
+                sticks[plain_name(name)] = whole(held, name, 0, 10_000)
+        return Played(winner, sweep, MappingProxyType(sticks))
+
+    def _team(self, state: State, action: Action, key: str) -> str:
+        """Return the value of `key`, a team of this tournament."""
+        value = action[key]
+        if isinstance(value, str) and plain_name(value) in state.teams:
+            return plain_name(value)
+        near = nearest(value, state.teams) if isinstance(value, str) else ""
+        raise InvalidActionError(f"there is no team {shown(value)}{near}")
+
+    def _known(self, state: State, action: Action) -> Pairing:
+        """Return the match that the action names."""
+        value = action["match"]
+        pairings = {pairing.id: pairing for pairing in self.pairings(state)}
+        if not isinstance(value, str) or value not in pairings:
+            near = nearest(value, pairings) if isinstance(value, str) else ""
+            raise InvalidActionError(f"there is no match {shown(value)}{near}")
+        return pairings[value]
+
+    def _open(self, state: State, action: Action) -> Pairing:
+        """Return the match that the action names, which can be played now."""
+        pairing = self._known(state, action)
+        if pairing.winner is not None:
+            raise IllegalActionError(
+                f"{pairing.id} is decided: {shown(pairing.winner)} won", "is that wrong, correct it"
+            )
+        if not pairing.open:
+            raise IllegalActionError(f"{pairing.id} is not ready: {_versus(pairing)}", "other matches come first")
+        return pairing
+
+
+def plain_name(name: str) -> str:
+    """Return a team's name as names are compared: composed letters (NFC), no space around."""
+    return unicodedata.normalize("NFC", name).strip()
+
+
+def names_of(value: object, what: str, fewest: int, most: int = MOST_TEAMS) -> tuple[str, ...]:
+    """Return a list of names, each as `plain_name`; `what` they are the names of is said in errors.
+
+    Raises `InvalidActionError` for what is no list of names of 1 to 40 characters that can be told apart: case and
+    invisible characters tell nothing apart.
+    """
+    if not isinstance(value, list):
+        raise InvalidActionError(f"{what}s cannot be {shown(value)}", f"{what}s are a list of names")
+    given = cast("list[object]", value)
+    if not fewest <= len(given) <= most:
+        raise InvalidActionError(f"{len(given)} {what}s are named", f"name {fewest} to {most}")
+    names: dict[str, str] = {}
+    for name in given:
+        if not isinstance(name, str):
+            raise InvalidActionError(f"a {what}'s name cannot be {shown(name)}", "it is a text")
+        plain = plain_name(name)
+        if not 1 <= len(plain) <= LONGEST_NAME:
+            raise InvalidActionError(f"a {what}'s name has 1 to {LONGEST_NAME} characters, not {len(plain)}")
+        if printable(plain) != plain:
+            raise InvalidActionError(f"a control character stands in the name {shown(printable(plain))}")
+        if plain.casefold() in names:
+            raise InvalidActionError(f"two {what}s are called {shown(plain)}", "give one of them another name")
+        names[plain.casefold()] = plain
+    return tuple(names.values())
+
+
+def _draw_seed(value: object) -> str:
+    if not isinstance(value, str) or not 1 <= len(value) <= 200 or printable(value) != value:
+        raise InvalidActionError(f"draw cannot be {shown(value)}", "it is the seed of the drawing, a text of one line")
+    return value
+
+
+def _with_games(state: State, match: str, games: tuple[Played, ...]) -> State:
+    return replace(state, games=MappingProxyType({**state.games, match: games}), begun=state.begun | {match})
+
+
+def _without_games(state: State, matches: frozenset[str]) -> State:
+    games = {match: games for match, games in state.games.items() if match not in matches}
+    return replace(state, games=MappingProxyType(games), begun=state.begun - matches)
+
+
+def _versus(pairing: Pairing) -> str:
+    first, second = (shown(team) if team is not None else "a team not known yet" for team in pairing.teams)
+    return f"{first} against {second}"

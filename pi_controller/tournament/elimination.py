@@ -1,0 +1,137 @@
+"""Single and double elimination: a team is out after its first or its second loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
+
+from pi_controller.tournament import bracket
+from pi_controller.tournament.bracket import FINAL, RESET, LoserOf, Match, Seed, Source, WinnerOf
+from pi_controller.tournament.competition import Competition, Pairing, State
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pi_controller.games.base import Json
+
+Kind = Literal["double", "single"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """Matches won and lost by each team, walkovers too, and the match in which each that is out went out."""
+
+    wins: dict[str, int]
+    losses: dict[str, int]
+    out: dict[str, Pairing]
+
+
+class Elimination(Competition):
+    """An elimination of any number of teams from two on.
+
+    The final of a double elimination has a second match, its reset, only where the team from the losers' side wins the
+    first.
+    """
+
+    def __init__(self, kind: Kind = "double", best_of: int = 1) -> None:
+        """Raises `ValueError` for another `best_of` than 1, 3 or 5."""
+        super().__init__(best_of)
+        self.kind: Kind = kind
+        self._bracket = bracket.double if kind == "double" else bracket.single
+
+    def _paired(self, state: State) -> tuple[Pairing, ...]:
+        if not state.teams:
+            return ()
+        drawn = self._bracket(len(state.teams))
+        known: dict[Source, str] = {Seed(number): team for number, team in enumerate(state.teams, 1)}
+        found = [self._pairing(state, match, known) for match in drawn.matches]
+        if drawn.reset is not None and found[-1].winner not in {None, found[-1].teams[0]}:
+            found.append(self._pairing(state, drawn.reset, known))
+        return tuple(found)
+
+    def _pairing(self, state: State, match: Match, known: dict[Source, str]) -> Pairing:
+        """Return a match with its teams, and note in `known` who won and who lost it."""
+        a, b = known.get(match.a), known.get(match.b)
+        winner = None if a is None or b is None else self.winner(state, match.id)
+        if a is not None and b is not None and winner is not None:
+            known[WinnerOf(match.id)] = winner
+            known[LoserOf(match.id)] = b if winner == a else a
+        return Pairing(match.id, (a, b), match.round, match.side, winner)
+
+    def bracket(self, state: State) -> bracket.Bracket:
+        """Return the bracket of the teams that are entered. Raises `ValueError` where none are."""
+        return self._bracket(len(state.teams))
+
+    def hanging(self, state: State, match: str) -> frozenset[str]:  # noqa: D102 - as the base class says
+        return _hanging(self.bracket(state), match)
+
+    def eliminated(self, state: State) -> tuple[str, ...]:  # noqa: D102 - as the base class says
+        out = self._record(state).out
+        champion = self.champion(state)
+        return tuple(team for team in state.teams if team != champion and (team in out or team in state.gone))
+
+    def champion(self, state: State) -> str | None:  # noqa: D102 - as the base class says
+        *_, last = self.pairings(state) or (None,)
+        return None if last is None else last.winner
+
+    def standings(self, state: State) -> tuple[Mapping[str, Json], ...]:
+        """Return a row for each team: place, wins, losses (of matches, walkovers too), and why it has gone.
+
+        The place is None while the team is in. Teams that went out in the same round share the best of their places.
+        """
+        if not state.teams:
+            return ()
+        record = self._record(state)
+        side = "losers" if self.kind == "double" else "winners"
+        knocking_out = [match.round for match in self.bracket(state).matches if match.side == side]
+        champion = self.champion(state)
+
+        def place(team: str) -> int | None:
+            if team == champion:
+                return 1
+            if team not in record.out:
+                return None
+            last = record.out[team]
+            return 2 if last.side == "final" else 3 + sum(number > last.round for number in knocking_out)
+
+        rows = [
+            MappingProxyType(
+                {
+                    "team": team,
+                    "place": place(team),
+                    "wins": record.wins[team],
+                    "losses": record.losses[team],
+                    "gone": state.gone.get(team),
+                }
+            )
+            for team in state.teams
+        ]
+        return tuple(sorted(rows, key=lambda row: row["place"] or 0))
+
+    def _record(self, state: State) -> _Record:
+        record = _Record(dict.fromkeys(state.teams, 0), dict.fromkeys(state.teams, 0), {})
+        lives = 2 if self.kind == "double" else 1
+        for pairing in self.pairings(state):
+            for team in filter(None, pairing.teams if pairing.winner is not None else ()):
+                if team == pairing.winner:
+                    record.wins[team] += 1
+                else:
+                    record.losses[team] += 1
+                    if record.losses[team] == lives:
+                        record.out[team] = pairing
+        return record
+
+
+@cache
+def _hanging(drawn: bracket.Bracket, match: str) -> frozenset[str]:
+    """Return the matches whose teams hang on the result of `match`, however far down."""
+    found = {match}
+    for later in drawn.matches:
+        for source in (later.a, later.b):
+            if isinstance(source, WinnerOf | LoserOf) and source.match in found:
+                found.add(later.id)
+    if drawn.reset is not None and FINAL in found:
+        found.add(RESET)
+    return frozenset(found - {match})

@@ -1,0 +1,250 @@
+"""Round robin: each team plays each other once; standings by points, sticks, sweeps and head to head, then a play-off.
+
+Slahal's sheet: a sweep 3, a win on time 2, a loss 0; ties by total sticks, then sweeps, then head to head, then a
+play-off duel. What none of these tells apart is a tie, and stays one until the play-off: nothing is ever ordered by
+name or by chance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
+
+from pi_controller.tournament.competition import Competition, Pairing, Played, State
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from pi_controller.games.base import Json
+
+Withdrawn = Literal["forfeit", "annul"]
+PlayOff = Literal["first", "all", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """What a game is worth to its winner; a loss is worth nothing.
+
+    A walkover is worth `walkover`: no source has a number for it, and it is the organiser's.
+    """
+
+    sweep: int = 3
+    win: int = 2
+    walkover: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """What a team has made of its games so far."""
+
+    team: str
+    played: int = 0
+    wins: int = 0
+    losses: int = 0
+    sweeps: int = 0
+    sticks: int = 0
+    points: int = 0
+
+
+class RoundRobin(Competition):
+    """Each team against each other once, by the circle method: every team plays once a round, or rests.
+
+    `withdrawn` says what becomes of a team that goes: the games it has still to play are won by the others without
+    sticks (`forfeit`), or all its games are struck (`annul`). `play_off` says which ties are played off: those for the
+    first place, all, or none.
+    """
+
+    def __init__(
+        self,
+        best_of: int = 1,
+        points: Points | None = None,
+        withdrawn: Withdrawn = "forfeit",
+        play_off: PlayOff = "first",
+    ) -> None:
+        """Raises `ValueError` for another `best_of` than 1, 3 or 5."""
+        super().__init__(best_of)
+        self.points = points or Points()
+        self.withdrawn: Withdrawn = withdrawn
+        self.play_off: PlayOff = play_off
+
+    def _paired(self, state: State) -> tuple[Pairing, ...]:
+        """Return the matches of all rounds, and once these are over those of the play-offs.
+
+        Where the games of those who have gone are annulled, their matches are not among them.
+        """
+        found = self._rounds(state)
+        number = len(circle(len(state.teams)))
+        while all(pairing.winner is not None for pairing in found):
+            number += 1
+            ties = self._to_play_off(state, self._order(state, found))
+            if not ties:
+                break
+            found += [
+                self._pairing(state, f"P{number}-{place}", pair, number)
+                for place, pair in enumerate((pair for tie in ties for pair in _pairs(tie)), 1)
+            ]
+        return tuple(found)
+
+    def _rounds(self, state: State) -> list[Pairing]:
+        struck = set(state.gone) if self.withdrawn == "annul" else set[str]()
+        return [
+            self._pairing(state, f"R{number}-{place}", (state.teams[a], state.teams[b]), number)
+            for number, pairs in enumerate(circle(len(state.teams)), 1)
+            for place, (a, b) in enumerate(pairs, 1)
+            if state.teams[a] not in struck and state.teams[b] not in struck
+        ]
+
+    def _pairing(self, state: State, match: str, teams: tuple[str, str], number: int) -> Pairing:
+        return Pairing(match, teams, number, None, self.winner(state, match))
+
+    def hanging(self, state: State, match: str) -> frozenset[str]:
+        """Return the play-offs after the round of `match`: who plays them hangs on every result before."""
+        pairings = {pairing.id: pairing for pairing in self.pairings(state)}
+        last = max(pairings[match].round, len(circle(len(state.teams))))
+        return frozenset(pairing.id for pairing in pairings.values() if pairing.round > last)
+
+    def eliminated(self, state: State) -> tuple[str, ...]:
+        """Return the teams that have gone: nobody else is out before the end."""
+        return tuple(team for team in state.teams if team in state.gone)
+
+    def champion(self, state: State) -> str | None:
+        """Return who stands alone on the first place when all is played; None before, and where nobody does."""
+        pairings = self.pairings(state)
+        if not state.teams or any(pairing.winner is None for pairing in pairings):
+            return None
+        first = next((tie for tie in self._order(state, pairings) if not self._all_gone(state, tie)), ())
+        return first[0] if len(first) == 1 else None
+
+    def standings(self, state: State) -> tuple[Mapping[str, Json], ...]:
+        """Return a row for each team: place, played, wins, losses, sweeps, sticks, points, and why it has gone.
+
+        Teams that nothing tells apart have the same place and `tied` true.
+        """
+        pairings = self.pairings(state)
+        rows = self._rows(state, (pairing for pairing in pairings if not _is_play_off(pairing)))
+        found: list[Mapping[str, Json]] = []
+        for tie in self._order(state, pairings):
+            place = len(found) + 1
+            for team in tie:
+                row = rows[team]
+                found.append(
+                    MappingProxyType(
+                        {
+                            "team": team,
+                            "place": place,
+                            "tied": len(tie) > 1,
+                            "played": row.played,
+                            "wins": row.wins,
+                            "losses": row.losses,
+                            "sweeps": row.sweeps,
+                            "sticks": row.sticks,
+                            "points": row.points,
+                            "gone": state.gone.get(team),
+                        }
+                    )
+                )
+        return tuple(found)
+
+    def _order(self, state: State, pairings: Sequence[Pairing]) -> list[tuple[str, ...]]:
+        """Return the teams from first to last, those that nothing tells apart together."""
+        rows = self._rows(state, (pairing for pairing in pairings if not _is_play_off(pairing)))
+        ties = [state.teams]
+        ties = _split(ties, lambda team: rows[team].points)
+        ties = _split(ties, lambda team: rows[team].sticks)
+        ties = _split(ties, lambda team: rows[team].sweeps)
+        ties = [part for tie in ties for part in self._head_to_head(state, tie, pairings)]
+        for number in sorted({pairing.round for pairing in pairings if _is_play_off(pairing)}):
+            ties = self._split_by_play_off(state, ties, [pairing for pairing in pairings if pairing.round == number])
+        return ties
+
+    def _split_by_play_off(
+        self, state: State, ties: list[tuple[str, ...]], pairings: Sequence[Pairing]
+    ) -> list[tuple[str, ...]]:
+        rows = self._rows(state, pairings)
+        return _split(ties, lambda team: rows[team].wins)
+
+    def _head_to_head(self, state: State, tie: tuple[str, ...], pairings: Sequence[Pairing]) -> list[tuple[str, ...]]:
+        """Return a tie split by the points of the games among its teams, and its parts again among themselves."""
+        if len(tie) == 1:
+            return [tie]
+        among = self._rows(
+            state,
+            (pairing for pairing in pairings if not _is_play_off(pairing) and set(pairing.teams) <= set(tie)),
+        )
+        parts = _split([tie], lambda team: among[team].points)
+        if len(parts) == 1:
+            return parts
+        return [part for half in parts for part in self._head_to_head(state, half, pairings)]
+
+    def _to_play_off(self, state: State, ties: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+        """Return the ties that are to be played off, without the teams that have gone."""
+        here = [tuple(team for team in tie if team not in state.gone) for tie in ties]
+        here = [tie for tie in here if tie]
+        wanted = {"first": here[:1], "all": here, "none": []}[self.play_off]
+        return [tie for tie in wanted if len(tie) > 1]
+
+    @staticmethod
+    def _all_gone(state: State, tie: Iterable[str]) -> bool:
+        return all(team in state.gone for team in tie)
+
+    def _rows(self, state: State, pairings: Iterable[Pairing]) -> dict[str, _Row]:
+        rows = {team: _Row(team) for team in state.teams}
+        for pairing in pairings:
+            for game in state.games.get(pairing.id, ()):
+                for team in pairing.teams:
+                    if team is not None:
+                        rows[team] = self._with_game(rows[team], game)
+        return rows
+
+    def _with_game(self, row: _Row, game: Played) -> _Row:
+        won = game.winner == row.team
+        worth = self.points.walkover if game.walkover else self.points.sweep if game.sweep else self.points.win
+        return replace(
+            row,
+            played=row.played + 1,
+            wins=row.wins + won,
+            losses=row.losses + (not won),
+            sweeps=row.sweeps + (won and game.sweep),
+            sticks=row.sticks + game.sticks.get(row.team, 0),
+            points=row.points + worth * won,
+        )
+
+
+@cache
+def circle(teams: int) -> tuple[tuple[tuple[int, int], ...], ...]:
+    """Return the rounds of a round robin by the circle method: pairs of teams, counted from 0.
+
+    The first stays, the others go round. Of an odd number one team rests each round.
+
+    >>> circle(4)
+    (((0, 3), (1, 2)), ((2, 0), (3, 1)), ((0, 1), (2, 3)))
+    """
+    ring: list[int | None] = [*range(teams), *([None] if teams % 2 else [])]
+    half = len(ring) // 2
+    rounds: list[tuple[tuple[int, int], ...]] = []
+    for number in range(len(ring) - 1):
+        pairs = list(zip(ring[:half], reversed(ring[half:]), strict=True))
+        if number % 2:  # who comes first changes, so that nobody always does
+            pairs[0] = (pairs[0][1], pairs[0][0])
+        rounds.append(tuple((a, b) for a, b in pairs if a is not None and b is not None))
+        ring = [ring[0], ring[-1], *ring[1:-1]]
+    return tuple(rounds)
+
+
+def _pairs(teams: tuple[str, ...]) -> list[tuple[str, str]]:
+    return [(teams[a], teams[b]) for pairs in circle(len(teams)) for a, b in pairs]
+
+
+def _is_play_off(pairing: Pairing) -> bool:
+    return pairing.id.startswith("P")
+
+
+def _split(ties: list[tuple[str, ...]], value: Callable[[str], int]) -> list[tuple[str, ...]]:
+    """Return each tie in parts of the same value, the highest first; teams keep their order within a part."""
+    return [
+        tuple(team for team in tie if value(team) == worth)
+        for tie in ties
+        for worth in sorted({value(team) for team in tie}, reverse=True)
+    ]

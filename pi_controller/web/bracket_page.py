@@ -1,0 +1,219 @@
+"""A tournament as one page: its bracket drawn, the matches of each round in words, how all stand; to show or to print.
+
+`drawing` places the matches of an elimination: a column for each round, each match at the middle of those that its
+teams come from. The page needs nothing else and has no scripts; whoever does not see the drawing has the same in the
+table below it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pi_controller.show.i18n import catalogue
+from pi_controller.tournament.bracket import LoserOf, Match, Seed, Source, WinnerOf
+from pi_controller.tournament.elimination import Elimination
+from pi_controller.web.templates import render
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pi_controller.tournament import Competition, Pairing, State
+
+    _Text = Callable[[str], str]
+
+WIDTH, HEIGHT, COLUMN, ROW = 208, 52, 248, 70
+"""A match's box, and the distances of columns and rows, in units of the drawing."""
+_HEAD = 46
+"""Above each side's matches: its name, and the rounds'."""
+
+
+_LONGEST = 28
+"""Letters of a name that a box holds; the whole name stands in the tables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A line of a match's box: a team, or where one will come from; whether it won, and the games it won of several."""
+
+    text: str
+    known: bool
+    won: bool
+    games: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A match in the drawing, its left upper corner at `x`, `y`."""
+
+    match: str
+    x: int
+    y: float
+    slots: tuple[Slot, Slot]
+    ready: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A text in the drawing: a side's name (`large`) or a round's."""
+
+    text: str
+    x: int
+    y: float
+    large: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """Boxes, the lines between them as SVG paths, headings; `width` and `height` in units."""
+
+    width: int
+    height: float
+    boxes: tuple[Box, ...]
+    lines: tuple[str, ...]
+    headings: tuple[Heading, ...]
+
+
+def page(competition: Competition, state: State, title: str, language: str = "en") -> str:
+    """Return the page of a tournament as HTML; `title` is the organiser's."""
+    pairings = competition.pairings(state)
+    drawn = drawing(competition, state, language) if isinstance(competition, Elimination) and state.teams else None
+    return render(
+        "bracket.html",
+        language,
+        title=title,
+        drawing=drawn,
+        box=(WIDTH, HEIGHT),
+        rounds=_rounds(competition, pairings, language),
+        standings=competition.standings(state),
+        champion=competition.champion(state),
+        best_of=competition.best_of,
+    )
+
+
+def drawing(competition: Elimination, state: State, language: str = "en") -> Drawing:
+    """Return the drawing of an elimination that has its teams: the winners' side above, the losers' side below."""
+    text = catalogue(language).gettext
+    bracket = competition.bracket(state)
+    pairings = {pairing.id: pairing for pairing in competition.pairings(state)}
+    matches = [match for match in (*bracket.matches, bracket.reset) if match is not None and match.id in pairings]
+    at: dict[str, tuple[int, float]] = {}
+    headings: list[Heading] = []
+    top = 0.0
+    sides = {"winners": text("Winners' side"), "losers": text("Losers' side")} if bracket.reset else {"winners": ""}
+    for side, name in sides.items():
+        those = [match for match in matches if match.side == side]
+        if not those:
+            continue
+        placed = _placed(those, top + _HEAD)
+        at |= placed
+        headings += [Heading(name, 0, top + 14, large=True)] if name else []
+        rounds = sorted({match.round for match in those})
+        headings += [
+            Heading(text("Round {number}").format(number=number), (number - 1) * COLUMN, top + 34) for number in rounds
+        ]
+        top = max(y for _, y in placed.values()) + ROW + 20
+    x = max((x for x, _ in at.values()), default=-COLUMN)
+    final = bracket.matches[-1]
+    before = [
+        at[source.match][1] for source in (final.a, final.b) if isinstance(source, WinnerOf) and source.match in at
+    ]
+    y = max(_middle(before or [0.0]), _HEAD)
+    for match in matches:
+        if match.side == "final":
+            x += COLUMN
+            at[match.id] = (x, y)
+            headings.append(Heading(text("Final") if match.round == 1 else text("Second match"), x, y - 12))
+    boxes = tuple(_box(competition, state, match, pairings[match.id], at[match.id], text) for match in matches)
+    lines = tuple(line for match in matches for line in _lines(match, at))
+    height = max(y for _, y in at.values()) + HEIGHT + 18
+    return Drawing(x + WIDTH + 4, height, boxes, lines, tuple(headings))
+
+
+def _placed(matches: Sequence[Match], top: float) -> dict[str, tuple[int, float]]:
+    """Return where the matches of one side stand: each at the middle of those that its teams come from there."""
+    at: dict[str, tuple[int, float]] = {}
+    lowest: dict[int, float] = {}
+    for match in matches:
+        sources = [source.match for source in (match.a, match.b) if isinstance(source, WinnerOf)]
+        before = [at[source][1] for source in sources if source in at]
+        # where nobody comes from this side it stands beneath the last of its column
+        y = max(_middle(before) if before else top, lowest.get(match.round, top - ROW) + ROW)
+        lowest[match.round] = y
+        at[match.id] = ((match.round - 1) * COLUMN, y)
+    return at
+
+
+def _middle(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _lines(match: Match, at: dict[str, tuple[int, float]]) -> list[str]:
+    """Return the lines to a match from those whose winners come to it."""
+    x, y = at[match.id]
+    found: list[str] = []
+    for place, source in enumerate((match.a, match.b)):
+        if isinstance(source, WinnerOf) and source.match in at and (match.round == 1 or match.side != "final"):
+            from_x, from_y = at[source.match]
+            half = (x + from_x + WIDTH) // 2 if x - from_x <= COLUMN else x - (COLUMN - WIDTH) // 2
+            end = y + HEIGHT * (0.25 + 0.5 * place)
+            found.append(f"M{from_x + WIDTH} {from_y + HEIGHT / 2:g} H{half} V{end:g} H{x}")
+    return found
+
+
+def _box(
+    competition: Elimination, state: State, match: Match, pairing: Pairing, at: tuple[int, float], text: _Text
+) -> Box:
+    games = competition.games_won(state, pairing) if competition.best_of > 1 else {}
+    first, second = (
+        Slot(
+            _short(team) if team is not None else _source_text(source, text),
+            team is not None,
+            team is not None and team == pairing.winner,
+            games.get(team) if team is not None and games else None,
+        )
+        for team, source in zip(pairing.teams, (match.a, match.b), strict=True)
+    )
+    return Box(match.id, *at, (first, second), pairing.open)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1].rstrip()}…"
+
+
+def _source_text(source: Source, text: _Text) -> str:
+    match source:
+        case WinnerOf(match):
+            return text("Winner of {match}").format(match=match)
+        case LoserOf(match):
+            return text("Loser of {match}").format(match=match)
+        case Seed(number):
+            return text("Team {number}").format(number=number)
+        case _:
+            return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """The matches of a round in words."""
+
+    name: str
+    matches: tuple[Pairing, ...]
+
+
+def _rounds(competition: Competition, pairings: Sequence[Pairing], language: str) -> tuple[Round, ...]:
+    """Return the rounds that have a match of two known teams."""
+    text = catalogue(language).gettext
+    names = {
+        "winners": text("Winners' side, round {number}"),
+        "losers": text("Losers' side, round {number}"),
+        "final": text("Final, match {number}"),
+        None: text("Round {number}"),
+    }
+    if isinstance(competition, Elimination) and competition.kind == "single":
+        names |= {"winners": text("Round {number}"), "final": text("Final")}
+    found: dict[tuple[str | None, int], list[Pairing]] = {}
+    for pairing in pairings:
+        if None not in pairing.teams:
+            found.setdefault((pairing.side, pairing.round), []).append(pairing)
+    return tuple(Round(names[side].format(number=number), tuple(matches)) for (side, number), matches in found.items())

@@ -1,0 +1,82 @@
+// What moves where the picture changes: sticks fly to who is given them, and what came of a turn is held for a moment.
+// @ts-check
+
+const FLIGHT_MS = 800;
+const APART = 0.35; // of the flight: so much later than the first one the last stick leaves
+const HELD_MS = 4_500;
+const GLOSS_MS = 4_000;
+
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+
+/** The rows of sticks on the page: each belongs to an owner, by what it stands in. */
+function rows() {
+  return [...document.querySelectorAll(".sticks")].map((row) => [...row.querySelectorAll(":scope > i.on")]);
+}
+
+/** Note where each stick lies, before another picture is shown; what is returned lets them fly from there. */
+export function noteSticks() {
+  if (still.matches || !document.body.classList.contains("room")) return () => {};
+  const before = rows().map((row) => row.map((stick) => stick.getBoundingClientRect()));
+  return () => {
+    const after = rows();
+    if (after.length !== before.length) return;
+    const from = after.flatMap((row, i) => before[i].slice(row.length));
+    const to = after.flatMap((row, i) => row.slice(before[i].length));
+    to.slice(0, from.length).forEach((stick, i) => fly(stick, from[i], i / to.length));
+  };
+}
+
+/** Let `stick` come from where another one lay. */
+function fly(/** @type {Element} */ stick, /** @type {DOMRect} */ from, /** @type {number} */ late) {
+  const there = stick.getBoundingClientRect();
+  if (!there.width || !there.height || !from.width) return;
+  const x = from.x + from.width / 2 - there.x - there.width / 2;
+  const y = from.bottom - there.bottom;
+  const size = from.height / there.height;
+  const delay = late * APART * FLIGHT_MS;
+  stick.classList.add("flying");
+  const flight = stick.animate(
+    [
+      { transform: `translate(${x}px, ${y}px) scale(${size})`, transformOrigin: "bottom" },
+      { transform: `translate(${x / 2}px, ${y / 2 - there.height / 4}px) rotate(${x < 0 ? -12 : 12}deg)`, transformOrigin: "bottom" },
+      { transform: "none", transformOrigin: "bottom" },
+    ],
+    { duration: FLIGHT_MS - delay, delay, easing: "ease-in-out", fill: "backwards" },
+  );
+  flight.onfinish = () => stick.classList.remove("flying");
+}
+
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let holding;
+/** @type {string | undefined} */
+let moment;
+
+/** Hold what came of a turn in the place of what the table waits for. What the judge is asked comes before it. */
+export function holdResult(/** @type {Record<string, string>} */ texts, /** @type {Record<string, string>} */ marks) {
+  const changed = moment !== undefined && marks.moment !== moment;
+  const came = changed && texts.result && texts.result !== texts.sentence;
+  moment = marks.moment;
+  if (changed && marks.calls !== "0") gloss();
+  const urgent = marks.phase === "halted" || marks.asked === "yes";
+  if (urgent || (!texts.result && holding)) return release();
+  if (!came) return;
+  clearTimeout(holding);
+  document.body.dataset.result = "shown";
+  holding = setTimeout(release, HELD_MS);
+}
+
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let glossing;
+
+/** Show for a moment what the word called means, on a page that has room for it. */
+function gloss() {
+  clearTimeout(glossing);
+  document.body.dataset.gloss = "shown";
+  glossing = setTimeout(() => delete document.body.dataset.gloss, GLOSS_MS);
+}
+
+function release() {
+  clearTimeout(holding);
+  holding = undefined;
+  delete document.body.dataset.result;
+}

@@ -1,0 +1,270 @@
+"""A first evening without a manual: questions that make the settings, a terminal of 80 by 24, a phone that judges."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import httpx
+import pytest
+from small_terminal import COLUMNS, ROWS, SmallTerminal
+
+from pi_controller.games import registry
+from pi_controller.table.settings import Settings, load
+from pi_controller.table.settings_example import changed
+
+PROGRAM = [sys.executable, "-m", "pi_controller"]
+PAGE = Path(__file__).parents[1] / "pi_controller" / "cli" / "README.md"
+
+
+def written(path):
+    """Return the file without the port that is there where another program has the usual one."""
+    return re.sub(r"(\n\[web\])?\nport = 80[89]\d(?=\n)", lambda found: "", path.read_text("utf-8"), count=1)
+
+
+def asked(folder, answers, *more):
+    command = [*PROGRAM, "setup-table", *more]
+    return subprocess.run(command, input=answers, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_the_usual_answers_play_dakota_without_a_mat(tmp_path):
+    done = asked(tmp_path, "\n" * 5)
+    assert done.returncode == 0, done.stderr
+    assert written(tmp_path / "table.toml") == '[board]\nport = "none"\n'
+    assert done.stdout.rstrip().endswith("run --settings table.toml")
+
+
+def test_the_answers_are_the_file_and_nothing_else(tmp_path):
+    done = asked(tmp_path, "3\nBig “Bear”, Łong\nboard\nnetwork\nyes\n", "our table.toml")
+    assert done.returncode == 0, done.stderr
+    assert written(tmp_path / "our table.toml") == (
+        '[game]\nname = "slahal"\n\n[teams]\na = "Big “Bear”"\nb = "Łong"\n\n[web]\nhost = "0.0.0.0"\njudges = true\n'
+    )
+    settings = load(tmp_path / "our table.toml")
+    assert (settings.board.port, settings.web.host, settings.web.judges) == ("auto", "0.0.0.0", True)
+    words = shlex.split(done.stdout.splitlines()[-2].split("moccasin-mat", 1)[1])
+    assert words == ["run", "--settings", "our table.toml"]
+
+
+def test_players_are_named_in_a_game_without_teams(tmp_path):
+    done = asked(tmp_path, "patol\nAnn\nAnn, Ann\nAnn,  Bo, Cy\nsimulated\n1\n")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("2 to 8 different names") == 2
+    settings = load(tmp_path / "table.toml")
+    assert settings.game.options == {"players": "Ann,Bo,Cy"}
+    assert done.stdout.rstrip().endswith("demo --settings table.toml"), "people that are simulated are watched"
+
+
+@pytest.mark.parametrize(
+    ("answers", "why"),
+    [
+        ("chess\n1\n\n\n\n\n", "type a number from 1 to 6"),
+        ("\nA\nA, B, C\n\n\n\n\n", "two names, with a comma between them"),
+        ("\nA,\n\n\n\n\n", "must be a name of 1 to 40 characters"),
+        ("\nA, " + "B" * 41 + "\n\n\n\n\n", "must be a name of 1 to 40 characters"),
+        ("\nA, B\u202e\n\n\n\n\n", "a control character stands in this name"),
+        ("\n\n4\n\n\n\n", "type a number from 1 to 3"),
+        ("\n\n\neverybody\n\n\n", "type a number from 1 to 2"),
+        ("\n\n\n\nmaybe\n\n", "type y for yes or n for no"),
+    ],
+)
+def test_what_will_not_do_is_asked_again(tmp_path, answers, why):
+    done = asked(tmp_path, answers)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert why in " ".join(done.stdout.split())
+    assert written(tmp_path / "table.toml") == '[board]\nport = "none"\n'
+
+
+@pytest.mark.parametrize("lines", range(5))
+def test_where_the_answers_end_nothing_is_written(tmp_path, lines):
+    done = asked(tmp_path, "\n" * lines)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[0] == "moccasin-mat: the answers end before the questions do"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_is_overwritten_after_a_yes_alone(tmp_path):
+    path = tmp_path / "table.toml"
+    path.write_text("# mine\n", "utf-8")
+    for answers, status in (("\n", 1), ("n\n", 1), ("", 2), ("y\n\n", 2)):
+        assert asked(tmp_path, answers).returncode == status
+        assert path.read_text("utf-8") == "# mine\n"
+    assert asked(tmp_path, "y\n\n\n\n\n\n").returncode == 0
+    assert written(path) == '[board]\nport = "none"\n'
+    assert [one.name for one in tmp_path.iterdir()] == ["table.toml"]
+
+
+def test_a_folder_that_is_not_there_is_told_before_anything_is_asked(tmp_path):
+    done = asked(tmp_path, "", "no/table.toml")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("moccasin-mat: there is no folder no\n")
+
+
+def test_a_port_that_is_taken_is_passed_over(tmp_path):
+    with socket.socket() as other:
+        with suppress(OSError):  # whoever else has it: it is taken
+            other.bind(("127.0.0.1", 8080))
+            other.listen()
+        done = asked(tmp_path, "\n" * 5)
+        assert done.returncode == 0, done.stderr
+        port = load(tmp_path / "table.toml").web.port
+    assert 8081 <= port < 8100
+    assert f"port 8080 is taken: the pages are at port {port}" in done.stdout
+
+
+def test_what_differs_is_written_and_read_again(tmp_path):
+    path = tmp_path / "t.toml"
+    text = (
+        '[game]\nname = "patol"\n\n[game.options]\nplayers = "Ann,B \\"o"\n\n[buttons]\nkind = "pi"\n\n'
+        '[buttons.pins]\nready = 7\n\n[web]\nhosts = ["mat.example"]\n\n[referee]\nnearest = [2, 3, 1, 4]\n\n'
+        '[referee.fouls]\npad_twice = "ask"\n'
+    )
+    path.write_text(text, "utf-8")
+    settings = load(path)
+    assert changed(Settings()) == "\n"
+    again = tmp_path / "again.toml"
+    again.write_text(changed(settings), "utf-8")
+    assert load(again) == settings
+
+
+@pytest.fixture
+def terminal(tmp_path):
+    started = []
+
+    def start(*argv):
+        started.append(SmallTerminal([*PROGRAM, *argv], tmp_path))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.close()
+
+
+def test_ctrl_c_in_the_questions_writes_nothing(terminal, tmp_path):
+    for argv in (["setup-table"], ["run"]):
+        screen = terminal(*argv)
+        screen.until("Which game?")
+        screen.type("1")
+        screen.until("The two teams' names")
+        screen.press("\x03")
+        assert screen.ended() == 130
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_the_offer_of_questions_can_be_left_aside(terminal, tmp_path):
+    screen = terminal("run")
+    screen.until("There are no settings yet. Type 'skip'")
+    screen.type("skip")
+    while not re.search("live page: |port 8080", "\n".join(screen.lines())):  # another program may have it
+        screen.more()
+    screen.press("\x03")
+    screen.ended()
+    assert not (tmp_path / "table.toml").exists()
+
+
+def transcript():
+    """Return what is typed by the page: (what stands before it, what is typed)."""
+    text = PAGE.read_text("utf-8").split("\n## From a clone", 1)[1]
+    lines = re.findall(r"^    (\S.*)$", text.split("\n## ", 1)[0], re.MULTILINE)
+    return [tuple(line.split(" < ")) for line in lines if " < " in line]
+
+
+def test_from_a_clone_to_ones_own_first_game(terminal, tmp_path):
+    """What the page says is typed, and what it says for the phone and the room, over real HTTP."""
+    (shell, command), *answers = transcript()
+    answers, elsewhere = [one for one in answers if one[0].endswith(":")], [one for one in answers if one[0][-1] != ":"]
+    typed = [what for _, what in [(shell, command), *answers, *elsewhere] if what != "Enter"]
+    assert len(typed) <= 6, typed
+    assert command.endswith(" && .venv/bin/moccasin-mat run"), "the rest of it installs"
+    screen = terminal("run")
+    for question, answer in answers:
+        screen.until(question)
+        screen.type("" if answer == "Enter" else answer)
+    screen.until("PIN ")
+    lines = screen.lines()
+    assert sum("█" in line or "▀" in line for line in lines) > 10, "the code is on the screen with the PIN"
+    ((name, pin),) = re.findall(r"sign in at /judge as '(.+)' with the PIN (\d{6})", "\n".join(lines))
+    (url,) = re.findall(r"live page: (http://\S+)/", "\n".join(lines))
+    assert [what for where, what in elsewhere if where == "phone"] == [name, "PIN"]
+    (room,) = [what for where, what in elsewhere if where == "room"]
+    with httpx.Client(base_url=url, timeout=60, headers={"Origin": url}) as phone:
+        assert phone.post("/judge/sign-in", json={"name": name, "pin": pin}).status_code == 200
+        revision = phone.get("/judge/state.json").json()["view"]["revision"]
+        call = {"judge": "action", "action": {"do": "toss", "winner": "A"}}
+        done = phone.post("/judge/command", json={"key": "first-toss", "expect": revision, "call": call})
+        assert done.status_code == 200, done.text
+        view = httpx.get(f"{url}/view.json", timeout=60).json()
+        assert (view["phase"], view["hider"]) == ("hide", "A")
+        assert (
+            ", ".join(view["teams"].values())
+            == dict(answers)["The two teams' names, with a comma between them (A, B):"]
+        )
+        page = httpx.get(url + room[room.index("/") :], timeout=60).text
+        assert all(team in page for team in view["teams"].values())
+    screen.until("hides the bead")
+    screen.type("missed 2")
+    screen.until("Second hit")
+    assert "[2] not found" in "\n".join(screen.lines())
+    screen.press("\x03")
+    assert screen.ended() == 0
+    assert "Long   Short" in "\n".join(screen.lines()), "the plain sheet stands last"
+    again = terminal("run")
+    again.until("Run the table of table.toml? (y):")
+    again.type("")
+    again.until("Second hit")
+
+
+@pytest.mark.parametrize("game", registry.names())
+def test_a_terminal_of_80_by_24_shows_the_demo_and_keeps_the_page_up(game, terminal):
+    screen = terminal("demo", "--game", game)
+    screen.until("Ctrl-C ends the demo")
+    lines = screen.lines()
+    assert len(lines) <= ROWS
+    assert max(map(len, lines)) <= COLUMNS
+    head = next(i for i, line in enumerate(lines) if set(line) == {"─"})
+    assert lines[head - 1], "the name of the game is on the screen with the address"
+    screen.press("\x03")
+    assert screen.ended() == 130
+
+
+def test_the_page_of_the_demo_stays_until_ctrl_c(terminal):
+    screen = terminal("demo", "--set", "points=1", "--speed", "max")
+    screen.until("The page stays up until Ctrl-C.")
+    (url,) = re.findall(r"live page: (http://\S+)", "\n".join(screen.lines()))
+    assert httpx.get(f"{url}view.json", timeout=60).json()["winner"] in {"A", "B"}
+    assert "The journal and what really happened agree." in screen.lines()
+    screen.press("\x03")
+    assert screen.ended() == 0
+
+
+def test_the_demo_plays_the_table_of_the_settings(tmp_path):
+    (tmp_path / "t.toml").write_text('[game.options]\npoints = 1\n[teams]\na = "Upper"\nb = "Lower"\n', "utf-8")
+    command = [*PROGRAM, "demo", "--settings", "t.toml", "--speed", "max", "--no-web"]
+    done = subprocess.run(command, cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
+    assert re.search(r"^(Upper|Lower) wins, 1 to 0$", done.stdout, re.MULTILINE)
+    assert done.stdout.startswith("The simulated mat is being set up ...\n")
+
+
+def test_the_demo_plays_one_game_after_another(tmp_path):
+    command = [*PROGRAM, "demo", "--set", "points=1", "--speed", "max", "--no-web", "--loop"]
+    loop = subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    try:
+        seeds = []
+        for line in loop.stdout:
+            seeds += re.findall(r"simulated minutes, seed (\d+)", line)
+            if len(seeds) == 2:
+                break
+        assert seeds == ["1", "2"]
+        os.kill(loop.pid, signal.SIGINT)
+        loop.stdout.read()
+        assert loop.wait(60) == 130
+    finally:
+        loop.kill()
+        loop.communicate()

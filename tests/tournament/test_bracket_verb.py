@@ -1,0 +1,48 @@
+"""`moccasin-mat bracket`: a tournament as JSON lines."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pi_controller.cli import bracket
+from pi_controller.errors import UsageError
+
+LINES = [
+    {"do": "enter", "teams": ["a", "b", "c"]},
+    {"do": "result", "match": "W1-1", "winner": "c"},
+    {"do": "result", "match": "nothing", "winner": "c"},
+    {"do": "result", "match": "F1", "winner": "c"},
+]
+
+
+def run(tmp_path, capsys, lines, *options):
+    path = tmp_path / "actions.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)) + "\n")
+    status = bracket.main([*options, str(path)])
+    return status, [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_a_result_a_line_in_what_is_ready_a_line_out(tmp_path, capsys):
+    status, answers = run(tmp_path, capsys, LINES)
+    assert status == 2
+    assert len(answers) == 5
+    assert [answer.get("error", {}).get("kind") for answer in answers] == [None, None, None, "invalid", "illegal"]
+    assert answers[1]["ready"] == [
+        {"match": "W1-1", "teams": ["b", "c"], "round": 1, "bracket": "winners", "begun": False}
+    ]
+    assert {"ready", "eliminated", "standings", "champion"} <= set(answers[2])
+
+
+def test_formats_and_options(tmp_path, capsys):
+    enter = [{"do": "enter", "teams": ["a", "b", "c"]}]
+    assert run(tmp_path, capsys, enter, "--format", "single")[1][1]["ready"][0]["bracket"] == "winners"
+    league = [*enter, {"do": "result", "match": "R1-1", "winner": "b", "sweep": True, "sticks": {"b": 11, "c": 0}}]
+    status, answers = run(tmp_path, capsys, league, "--format", "round_robin")
+    assert status == 0
+    assert answers[2]["standings"][0] | {"team": "b", "points": 3, "sticks": 11} == answers[2]["standings"][0]
+    with pytest.raises(UsageError):
+        bracket.main(["--format", "swiss"])
+    with pytest.raises(UsageError, match="cannot read"):
+        bracket.main([str(tmp_path / "nothing")])

@@ -1,0 +1,185 @@
+"""Elimination: any number of teams, withdrawals, corrections; what must hold in every tournament."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from random_tournaments import chance_of_rematches, check, check_random, kinds, play, rematches
+
+from pi_controller.games import IllegalActionError, InvalidActionError
+from pi_controller.tournament import Elimination
+from pi_controller.tournament.bracket import Bye, double, seed_order, single
+
+CUP = Elimination("double")
+
+
+def entered(*teams, cup=CUP):
+    return cup.play(cup.opening, {"do": "enter", "teams": list(teams)})
+
+
+def won(state, match, winner, cup=CUP, **more):
+    return cup.play(state, {"do": "result", "match": match, "winner": winner, **more})
+
+
+def ready(state, cup=CUP):
+    return {pairing.id: pairing.teams for pairing in cup.ready(state)}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_tournaments_are_as_they_must_be(seed):
+    check_random(random.Random(seed))
+
+
+@pytest.mark.parametrize("teams", [*range(2, 20), 31, 32, 33, 64, 65])
+def test_brackets_have_every_match_once_and_no_bye(teams):
+    assert len(single(teams).matches) == teams - 1
+    drawn = double(teams)
+    assert len(drawn.matches) == 2 * teams - 2
+    sources = [source for match in drawn.matches for source in (match.a, match.b)]
+    assert len(set(sources)) == len(sources)
+    assert not any(isinstance(source, Bye) for source in sources)
+    ids = [match.id for match in drawn.matches]
+    assert len(set(ids)) == len(ids)
+
+
+@pytest.mark.parametrize("teams", [2, 3, 5, 8, 11, 16, 24])
+def test_without_surprises_the_best_seeds_end_on_top(teams):
+    names = [f"T{number}" for number in range(1, teams + 1)]
+    for cup, lives in kinds().values():
+        strengths = {name: -number for number, name in enumerate(names)}
+        state, _ = play(cup, names, random.Random(teams), strengths=strengths)
+        check(cup, lives, names, state)
+        assert [row["team"] for row in cup.standings(state)][:2] == names[:2]
+
+
+def test_byes_go_to_the_best_seeds():
+    assert seed_order(4) == (1, 4, 2, 3)
+    assert set(ready(entered(*"abcdef")).values()) == {("d", "e"), ("c", "f")}
+
+
+def test_teams_meet_again_as_late_as_measured():
+    for teams, most, earliest in ((8, 0.2501, 3), (16, 0.313, 4), (32, 0.329, 5), (64, 0.315, 7), (128, 0.329, 8)):
+        *before, _ = chance_of_rematches(teams)
+        assert sum(before) < most
+        assert next(number for number, chance in enumerate(before, 1) if chance) == earliest
+    mean, first, _ = rematches(8, 400, random.Random(3))  # and what is played agrees: .25, give or take four sigma
+    assert 0.16 < mean < 0.34
+    assert first == 3
+
+
+def test_two_teams_play_two_matches_or_three():
+    state = won(entered("a", "b"), "W1-1", "a")
+    assert ready(state) == {"F1": ("a", "b")}
+    assert CUP.champion(won(state, "F1", "a")) == "a"
+    state = won(state, "F1", "b")
+    assert (CUP.champion(state), CUP.eliminated(state), ready(state)) == (None, (), {"F2": ("a", "b")})
+    state = won(state, "F2", "a")
+    assert (CUP.champion(state), CUP.eliminated(state), ready(state)) == ("a", ("b",), {})
+
+
+def test_a_team_that_goes_loses_what_it_comes_to():
+    state = CUP.play(entered(*"abcd"), {"do": "withdraw", "team": "a", "why": "no_show"})
+    assert ready(state) == {"W1-2": ("b", "c")}
+    assert CUP.eliminated(state) == ("a",)
+    state = won(state, "W1-2", "b")
+    # d was given the first match; c beats the one who went without a game
+    assert ready(state) == {"W2-1": ("d", "b")}
+    state = won(won(state, "W2-1", "b"), "L2-1", "c")
+    assert ready(state) == {"F1": ("b", "c")}
+
+
+def test_when_all_others_go_the_last_team_is_champion():
+    state = entered(*"abcdefg")
+    for team in "gfedcb":
+        state = CUP.play(state, {"do": "withdraw", "team": team})
+    assert CUP.champion(state) == "a"
+    with pytest.raises(IllegalActionError, match="over"):
+        CUP.play(state, {"do": "withdraw", "team": "a"})
+
+
+def test_best_of_three_ends_with_the_second_win():
+    cup = Elimination("single", best_of=3)
+    state = entered("a", "b", cup=cup)
+    for winner in "ab":
+        state = won(state, "F1", winner, cup)
+    assert cup.answer(state)["ready"][0]["games"] == {"a": 1, "b": 1}
+    state = won(state, "F1", "b", cup)
+    assert cup.champion(state) == "b"
+    with pytest.raises(IllegalActionError, match="F1 is decided: 'b' won"):
+        won(state, "F1", "b", cup)
+    state = cup.play(state, {"do": "correct", "match": "F1", "game": 3, "winner": "a"})
+    assert cup.champion(state) == "a"
+
+
+def test_a_corrected_result_on_which_nothing_hangs_is_as_if_the_first_had_never_been():
+    state = entered(*"abcdefgh")
+    wrong = won(won(state, "W1-1", "h"), "W1-3", "b")
+    corrected = CUP.play(wrong, {"do": "correct", "match": "W1-1", "winner": "a"})
+    assert CUP.answer(corrected) == CUP.answer(won(won(state, "W1-1", "a"), "W1-3", "b"))
+
+
+def test_a_corrected_result_on_which_a_match_hangs_is_the_directors_to_decide():
+    state = won(won(entered(*"abcd"), "W1-1", "a"), "W1-2", "b")
+    state = CUP.play(state, {"do": "begin", "match": "W2-1"})
+    correct = {"do": "correct", "match": "W1-1", "winner": "d"}
+    with pytest.raises(IllegalActionError, match=r"W2-1 hang on W1-1 and have begun"):
+        CUP.play(state, correct)
+    assert ready(CUP.play(state, {**correct, "then": "replay"})) == {"L1-1": ("a", "c"), "W2-1": ("d", "b")}
+    assert ready(CUP.play(state, {**correct, "then": "void"})) == {"W1-1": ("a", "d")}
+    kept = CUP.play(state, {**correct, "then": "keep"})
+    assert ready(kept) == ready(state)
+    assert [(noted.match, noted.winner) for noted in kept.noted] == [("W1-1", "d")]
+
+
+@pytest.mark.parametrize(
+    ("action", "error", "said"),
+    [
+        ({"do": "result", "match": "W2-1", "winner": "a"}, IllegalActionError, "not ready"),
+        ({"do": "result", "match": "X", "winner": "a"}, InvalidActionError, "no match 'X'"),
+        ({"do": "result", "match": 7, "winner": "a"}, InvalidActionError, "no match 7"),
+        ({"do": "result", "match": "W1-1", "winner": "b"}, IllegalActionError, "not in W1-1"),
+        ({"do": "result", "match": "W1-1", "winner": "z"}, InvalidActionError, "no team 'z'"),
+        ({"do": "result", "match": "W1-1", "winner": ["a"]}, InvalidActionError, "no team a list"),
+        ({"do": "result", "match": "W1-1"}, InvalidActionError, 'needs "winner"'),
+        ({"do": "result", "match": "W1-1", "winner": "a", "sticks": {"b": 1}}, InvalidActionError, "not in W1-1"),
+        ({"do": "result", "match": "W1-1", "winner": "a", "sticks": {"a": -1}}, InvalidActionError, "whole number"),
+        ({"do": "correct", "match": "W1-1", "winner": "a"}, IllegalActionError, "no result to correct"),
+        ({"do": "withdraw", "team": "z"}, InvalidActionError, "no team"),
+        ({"do": "enter", "teams": ["x", "y"]}, IllegalActionError, "entered"),
+        ({"do": "dance"}, InvalidActionError, "do cannot be"),
+        ([], InvalidActionError, "an action is an object"),
+    ],
+)
+def test_what_cannot_be_is_refused(action, error, said):
+    with pytest.raises(error, match=said):
+        CUP.play(entered(*"abcd"), action)
+
+
+@pytest.mark.parametrize(
+    ("teams", "said"),
+    [
+        (["a"], "name 2 to 512"),
+        ("ab", "list of names"),
+        (["a", "A "], "two teams"),
+        (["a", "x" * 10_000], "1 to 40"),
+        (["a", " "], "1 to 40"),
+        (["a", "b\u202e"], "control character"),
+        (["a", 7], "cannot be 7"),
+    ],
+)
+def test_names_that_cannot_be_told_apart_are_refused(teams, said):
+    with pytest.raises(InvalidActionError, match=said):
+        CUP.play(CUP.opening, {"do": "enter", "teams": teams})
+    with pytest.raises(IllegalActionError, match="no teams are entered"):
+        CUP.play(CUP.opening, {"do": "result", "match": "W1-1", "winner": "a"})
+
+
+def test_the_drawing_places_teams_the_same_way_whoever_enters_them():
+    teams = ["Long Hollow", "Big Coulee", "Buffalo Lake", "Enemy Swim"]
+    drawn = [
+        CUP.play(CUP.opening, {"do": "enter", "teams": order, "draw": "4 1 6 2"}).teams
+        for order in (teams, teams[::-1])
+    ]
+    assert drawn[0] == drawn[1]
+    assert drawn[0] != CUP.play(CUP.opening, {"do": "enter", "teams": teams, "draw": "4 1 6 3"}).teams

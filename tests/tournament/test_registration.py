@@ -1,0 +1,55 @@
+"""Registration: the roster of each game, no player in two teams, frozen with the first game, judges."""
+
+from __future__ import annotations
+
+import pytest
+
+from pi_controller.games import IllegalActionError, InvalidActionError, game
+from pi_controller.tournament.registration import Registration
+
+DAKOTA = Registration(game("dakota").roster)
+
+
+def test_the_roster_is_a_rule_of_the_game():
+    five = ["Ann", "Bo", "Cy", "Dee", "Eli"]
+    assert DAKOTA.register("Long Hollow", five).present("Long Hollow") == tuple(five)
+    with pytest.raises(IllegalActionError, match="at most 5 players, not 6"):
+        DAKOTA.register("Long Hollow", [*five, "Flo"])
+    with pytest.raises(IllegalActionError, match="at most 3"):
+        Registration(game("ojibwe").roster).register("Long Hollow", five[:4])
+    lahal = Registration(game("slahal").roster)
+    with pytest.raises(IllegalActionError, match="no First Guesser"):
+        lahal.register("Long Hollow", five)
+    with pytest.raises(IllegalActionError, match="not among the players"):
+        lahal.register("Long Hollow", five, "Flo")
+    assert lahal.register("Long Hollow", [*five, *"FGHIJ"], "Bo").leaders == {"Long Hollow": "Bo"}
+
+
+def test_nobody_is_in_two_teams():
+    registration = DAKOTA.register("Long Hollow", ["Ann", "Bo"])
+    with pytest.raises(IllegalActionError, match="'ann' plays for 'Long Hollow'"):
+        registration.register("Big Coulee", ["ann"])
+    assert registration.register("Long Hollow", ["Cy"]).register("Big Coulee", ["Ann"]).team_of("ann") == "Big Coulee"
+    with pytest.raises(InvalidActionError, match="two players"):
+        DAKOTA.register("Long Hollow", ["Ann", "ANN"])
+
+
+def test_a_team_plays_on_with_fewer_and_nobody_is_replaced():
+    registration = DAKOTA.register("Long Hollow", ["Ann", "Bo", "Cy"]).freeze()
+    with pytest.raises(IllegalActionError, match="frozen"):
+        registration.register("Long Hollow", ["Ann", "Bo", "Flo"])
+    registration = registration.leave("Bo", "absent").leave("Cy", "disqualified")
+    assert registration.present("Long Hollow") == ("Ann",)
+    assert registration.back("Bo").present("Long Hollow") == ("Ann", "Bo")
+    with pytest.raises(IllegalActionError, match="was not absent"):
+        registration.back("Cy")
+    with pytest.raises(IllegalActionError, match="plays for no team"):
+        registration.leave("Flo")
+    assert registration.missing(["Long Hollow"]) == ""
+    assert registration.leave("Ann").missing(["Long Hollow", "Big Coulee"]) == "'Long Hollow'"
+
+
+def test_who_may_judge_is_appointed_and_can_be_dismissed():
+    registration = DAKOTA.appoint("Ann").appoint("Ann").appoint("Bo")
+    assert registration.judges == ("Ann", "Bo")
+    assert registration.dismiss("Ann").judges == ("Bo",)

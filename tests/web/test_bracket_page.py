@@ -1,0 +1,81 @@
+"""The page of a tournament: the drawing of its bracket, the same in words, nothing that runs or is loaded."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from pi_controller.cli import bracket
+from pi_controller.tournament import Elimination, RoundRobin
+from pi_controller.web.bracket_page import COLUMN, HEIGHT, WIDTH, drawing, page
+
+
+def played(competition, teams, results, seed=1):
+    rng = random.Random(seed)
+    state = competition.play(competition.opening, {"do": "enter", "teams": teams})
+    for _ in range(results):
+        if not (ready := competition.ready(state)):
+            break
+        state = competition.play(state, {"do": "result", "match": ready[0].id, "winner": rng.choice(ready[0].teams)})
+    return state
+
+
+@pytest.mark.parametrize("kind", ["double", "single"])
+@pytest.mark.parametrize("teams", [2, 3, 5, 6, 8, 11, 16, 24, 33, 64])
+def test_no_two_matches_overlap_and_each_stands_after_those_it_hangs_on(kind, teams):
+    cup = Elimination(kind)
+    drawn = drawing(cup, played(cup, [f"T{number}" for number in range(teams)], 999))
+    assert len(drawn.boxes) == len(cup.pairings(played(cup, [f"T{number}" for number in range(teams)], 999)))
+    for n, box in enumerate(drawn.boxes):
+        assert 0 <= box.x <= drawn.width - WIDTH
+        assert 0 < box.y <= drawn.height - HEIGHT
+        assert box.x % COLUMN == 0
+        for other in drawn.boxes[:n]:
+            assert abs(box.x - other.x) >= WIDTH or abs(box.y - other.y) >= HEIGHT, (box.match, other.match)
+        assert not [one for one in drawn.headings if one.x == box.x and box.y - 2 < one.y < box.y + HEIGHT + 2]
+
+
+def test_who_is_not_known_yet_is_told_by_where_they_come_from():
+    cup = Elimination("double")
+    texts = [slot.text for box in drawing(cup, played(cup, list("abcd"), 1)).boxes for slot in box.slots]
+    assert "Winner of W1-2" in texts
+    assert "Loser of W1-2" in texts
+
+
+def test_names_are_text_whatever_they_are():
+    cup = Elimination("single")
+    html = page(cup, played(cup, ["<b>", "&amp;", "x" * 40], 1), "<i>Cup</i>")
+    assert "<b>" not in html
+    assert "<i>Cup</i>" not in html
+    assert "&lt;b&gt;" in html
+    assert "x" * 40 in html
+    assert "<script" not in html
+
+
+@pytest.mark.chromium
+@pytest.mark.parametrize("width", [390, 1366])
+def test_anybody_can_read_it(width, chromium):
+    cup, league = Elimination("double"), RoundRobin()
+    names = ["Long Hollow", "Big Coulee", "Buffalo Lake", "Enemy Swim", "The Fourth Street Hunters of Sisseton"]
+    tab = chromium.new_page(viewport={"width": width, "height": 900})
+    for competition, results in ((cup, 5), (league, 7), (league, 0)):
+        # axe adds its script to the page, whose policy would not let it
+        html = page(competition, played(competition, names, results), "Cup").replace("default-src 'none'; ", "")
+        tab.set_content(html)
+        found = Axe().run(tab).response["violations"]
+        assert not [(one["id"], [node["html"] for node in one["nodes"]]) for one in found]
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    tab.close()
+
+
+def test_the_verb_writes_it_at_the_end(tmp_path, capsys):
+    actions = tmp_path / "cup.jsonl"
+    actions.write_text('{"do": "enter", "teams": ["Long Hollow", "Big Coulee"]}\n')
+    out = tmp_path / "cup.html"
+    assert bracket.main(["--page", str(out), "--title", "Wacipi", str(actions)]) == 0
+    assert "<title>Wacipi</title>" in out.read_text("utf-8")
+    with pytest.raises(bracket.UsageError, match="cannot write"):
+        bracket.main(["--page", str(tmp_path), str(actions)])
+    capsys.readouterr()
