@@ -33,6 +33,11 @@ def needed(model: str, *, strips: bool, pins: bool = False) -> tuple[str, ...]:
     return (*found, *(line for line in PINS if model and pins and line not in found))
 
 
+def by_model(models: Sequence[str]) -> list[str]:
+    """Return the lines for light strips on any of `models` ("Raspberry Pi 4"), each under its own section's name."""
+    return [*(line for name in models for line in (f"[{_LINES[name][1]}]", *_LINES[name][0])), "[all]"]
+
+
 def missing(text: str, model: str, wanted: Sequence[str]) -> list[str]:
     """Return the lines `wanted` that do not hold for this model in `text`, our own block left aside.
 

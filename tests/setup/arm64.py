@@ -19,12 +19,12 @@ from contextlib import ExitStack
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-BINFMT = Path("/proc/sys/fs/binfmt_misc")
-BINFMT_CONF = Path("/usr/lib/binfmt.d/qemu-aarch64.conf")
+sys.path.insert(0, str(ROOT / "hardware/image"))
+
+from arm64_root import archives, arm64_runs, inside, reach_registries  # noqa: E402
+
 PACKAGES = "ca-certificates,gcc,libc6-dev,python3-dev,python3-venv,systemd"
 """rpi-ws281x is compiled; systemd checks the unit."""
-CPU = "cortex-a53"
-"""The slowest core of the Pis we know, of a Pi 3 and a Zero 2 W: a wheel that needs a newer one fails here."""
 PROGRAM = "/opt/moccasin-mat/bin/moccasin-mat"
 IMPORTS = "lgpio, gpiod, _rpi_ws281x, adafruit_raspberry_pi5_neopixel_write, gpiozero, adafruit_pixelbuf, scipy"
 STEPS = {  # name -> (command, exit statuses that are right)
@@ -66,7 +66,7 @@ def main() -> int:
             stack.callback(shutil.rmtree, root, ignore_errors=True)
         if not args.again:
             command = ["debootstrap", "--arch=arm64", "--variant=minbase", f"--include={PACKAGES}"]
-            timed("debootstrap", [*command, args.suite, str(root), mirror()], quiet=True)
+            timed("debootstrap", [*command, args.suite, str(root), archives()[0].url], quiet=True)
         return steps(root)
 
 
@@ -89,66 +89,6 @@ def steps(root: Path) -> int:
     failed = [name for name, (command, right) in STEPS.items() if timed(name, inside(root, command), right) is False]
     print(f"{len(STEPS) - len(failed)} passed, {len(failed)} failed")
     return 1 if failed else 0
-
-
-def arm64_runs(stack: ExitStack) -> None:
-    """Let the kernel run arm64 programs by qemu, until `stack` is unwound where it did not before."""
-    if not (BINFMT / "register").exists():
-        subprocess.run(["mount", "-t", "binfmt_misc", "binfmt_misc", str(BINFMT)], check=True)
-        stack.callback(subprocess.run, ["umount", str(BINFMT)], check=False)
-    if not (BINFMT / "qemu-aarch64").exists():
-        (BINFMT / "register").write_bytes(BINFMT_CONF.read_bytes().strip())
-        stack.callback((BINFMT / "qemu-aarch64").write_text, "-1")
-
-
-def mirror() -> str:
-    """Return where this machine's apt gets Debian's main archive."""
-    command = ["apt-get", "indextargets", "--format", "$(ORIGIN) $(COMPONENT) $(REPO_URI)", "Created-By: Packages"]
-    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
-    found = [line.split()[2] for line in told if line.startswith("Debian main ") and "security" not in line]
-    if not found:
-        sys.exit("apt knows no archive of Debian's here")
-    return found[0]
-
-
-def reach_registries(root: Path) -> None:
-    """Give the user land this machine's way to the net: its resolver, hosts and certificates."""
-    for name in ("etc/resolv.conf", "etc/hosts", "etc/ssl/certs/ca-certificates.crt"):
-        if (source := Path("/") / name).exists():
-            (root / name).unlink(missing_ok=True)
-            shutil.copy(source.resolve(), root / name)
-
-
-def environment() -> dict[str, str]:
-    """Return this machine's pip settings and proxies as an environment, without what names a folder of its own."""
-    told = subprocess.run(
-        [sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=True
-    ).stdout
-    pairs = (line.partition("=") for line in told.splitlines())
-    kept = {
-        f"PIP_{name.split('.')[-1].upper().replace('-', '_')}": value.strip("'")
-        for name, _, value in pairs
-        if name.split(".")[-1] in {"index-url", "extra-index-url", "trusted-host", "proxy", "default-timeout"}
-    }
-    kept |= {name: value for name, value in os.environ.items() if name.lower().endswith("_proxy")}
-    local = {name for name, value in kept.items() if "file:" in value}
-    shell = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/tmp", "LANG": "C.UTF-8", "PIP_NO_CACHE_DIR": "1"}
-    shell["QEMU_CPU"] = CPU
-    return {name: value for name, value in kept.items() if name not in local} | shell
-
-
-def inside(root: Path, command: str) -> list[str]:
-    """Return the command that runs `command` in the user land, with /proc and /dev that go with it."""
-    script = (
-        f"mount -t proc proc {root}/proc && mount -t tmpfs tmpfs {root}/dev && mkdir {root}/dev/shm && "
-        f"for d in null zero random urandom; do touch {root}/dev/$d; mount --bind /dev/$d {root}/dev/$d; done && "
-        f"mkdir {root}/dev/pts && mount -t devpts -o newinstance,ptmxmode=0666 devpts {root}/dev/pts && "
-        f"ln -s pts/ptmx {root}/dev/ptmx && "
-        f'exec chroot {root} env -i "$@"'
-    )
-    settings = [f"{name}={value}" for name, value in environment().items()]
-    unshared = ["unshare", "--mount", "--pid", "--fork", "sh", "-ec", script, "sh"]
-    return [*unshared, *settings, "sh", "-c", command]
 
 
 def timed(name: str, command: list[str], right: Collection[int] = (0,), quiet: bool = False) -> bool:

@@ -1,0 +1,99 @@
+"""Shows on the machine's screen where the table's pages are found, as a QR code, and what is wrong with the card.
+
+Runs as the table's user and only looks; but for the head judge's first PIN, which it makes where nobody can sign in
+yet, and shows until the machine starts anew. It is kept nowhere.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+from rich.console import Console, Group
+from rich.text import Text
+
+from pi_controller.errors import MatError
+from pi_controller.setup.place import SYSTEM_SETTINGS, UNIT
+from pi_controller.setup.service import properties
+from pi_controller.table.settings import Settings, load
+from pi_controller.web.address import Pages, addresses, blocks, serves_others
+from pi_controller.web.judging import new_head, users_path
+from pi_controller.web.signing.pins import Pins
+from pi_controller.web.signing.users import Users
+
+CARD = Path("/run/moccasin-mat-card")
+EVERY_S = 3.0
+CLEAR = "\033[H\033[2J\033[3J"
+
+
+def page(name: str, urls: list[str], head: str, faults: str, table: str) -> Group:
+    """Return what the screen shows; `urls` the surest first, `head` whom the first PIN is for, `table` how it is."""
+    lines = [Text(f"{name}: {table}", style="bold")]
+    if urls:
+        lines += [blocks(urls[0]), Text("  or  ".join(urls), style="bold"), Text("every page: /find   judges: /judge")]
+    else:
+        lines.append(Text("No network yet: plug in a cable, or name a Wi-Fi in machine.toml on the card."))
+    lines += [Text(line) for line in filter(None, (head, faults))]
+    return Group(*lines)
+
+
+def head_judge(settings: Settings, *, wanted: bool) -> str:
+    """Return the head judge's new PIN as a line, where it is `wanted` or nobody can sign in yet; else ""."""
+    if not settings.web.judges:
+        return ""
+    with closing(Users(users_path(settings))) as users:
+        if users.everybody() and not wanted:
+            return ""
+        name, pin = new_head(users, Pins())
+    return f"sign in at /judge as {name} with the PIN {pin}: write it down, it is shown until the next start"
+
+
+def condition() -> str:
+    """Return how the table's service is, with the end of its log where it does not run."""
+    told = properties(system=True)
+    state = told.get("ActiveState", "unknown")
+    if state == "active":
+        return told.get("StatusText") or "ready"
+    if state == "activating" and told.get("NRestarts", "0") == "0":
+        return "starts"
+    command = ["journalctl", "-u", UNIT, "-n", "4", "-o", "cat", "--no-pager"]
+    log = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False).stdout
+    return f"the table does not run ({state})\n{log.strip()}"
+
+
+def main() -> int:
+    """Show it, and again whenever it changed. Ends never by itself."""
+    console = Console(force_terminal=True, color_system="standard", highlight=False, soft_wrap=True)
+    shown, head, asked = "", "", False
+    while True:
+        faults = _read(CARD / "faults")
+        table, urls, name = condition(), [], "Moccasin Mat"
+        try:
+            settings = load(SYSTEM_SETTINGS)
+            name, web = settings.table.name, settings.web
+            if web.enabled:
+                urls = addresses(Pages(address=web.address, reach=serves_others(web.host)), web.port)
+            if not asked and properties(system=True).get("ActiveState") == "active":
+                head, asked = head_judge(settings, wanted=(CARD / "new-head-judge").exists()), True
+        except MatError as error:
+            faults = "\n".join(filter(None, (faults, str(error))))
+        with console.capture() as drawn:
+            console.print(page(name, urls, head, faults, table))
+        if drawn.get() != shown:
+            shown = drawn.get()
+            print(CLEAR + shown, end="", flush=True)
+        time.sleep(EVERY_S)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", "replace").strip()
+    except OSError:
+        return ""
+
+
+if __name__ == "__main__":
+    sys.exit(main())
