@@ -237,7 +237,7 @@ def test_what_a_table_keeps_is_nobody_elses_to_read(tmp_path):
     code = (
         "import os, sys, threading, time, signal; from pi_controller.cli.run import main; os.umask(0o022)\n"
         "def stop():\n"
-        "    while signal.getsignal(signal.SIGTERM) is signal.SIG_DFL: time.sleep(0.05)\n"  # it is stopped once it can be
+        "    while signal.getsignal(signal.SIGTERM) is signal.SIG_DFL: time.sleep(0.05)\n"
         "    time.sleep(1.0)\n"
         "    os.kill(os.getpid(), signal.SIGTERM)\n"
         "threading.Thread(target=stop, daemon=True).start(); main(['--settings', sys.argv[1]])\n"
