@@ -7,6 +7,7 @@ A written record (`pi_controller.record`) is told in the same way.
 from __future__ import annotations
 
 import sys
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import msgspec
@@ -115,6 +116,10 @@ def _line(out: TextIO, value: dict[str, Any]) -> None:
 def _as_text(game: Game[Any], records: Sequence[Record], out: TextIO) -> None:
     history = History(game)
     hide, view = 0, view_of(game, history.now, 0)
+    given = defaultdict[int, list[Fact]](list)  # what each batch holds beside who gave the command
+    for batch, fact in records:
+        if not isinstance(fact, Called):
+            given[batch].append(fact)
     caller: tuple[str, int] | None = None  # who gave the command, until what came of it is told: in the same batch
     for seq, (batch, fact, counts, before, story) in enumerate(history.walk(records), 1):
         view = view_of(game, story, seq)
@@ -125,8 +130,8 @@ def _as_text(game: Game[Any], records: Sequence[Record], out: TextIO) -> None:
             out.write("".join(f"{name} = {printable(str(value))}\n" for name, value in chosen.items()))
             out.write(f"the game before: {printable(fact.after)}\n" if fact.after else "")
         said = printable(_sentence(game, before, fact, view))
-        if isinstance(fact, Called) and any(_sentence(game, before, one, view) for one in _of_batch(records, batch)):
-            said, caller = "", (who(fact), batch)
+        if isinstance(fact, Called) and any(_sentence(game, before, one, view) for one in given[batch]):
+            said, caller = "", (printable(who(fact)), batch)
         elif said and caller is not None and caller[1] == batch:
             said = f"{caller[0]}: {said.removeprefix('judge: ').replace(' [judge]', '', 1)}"
             caller = None
@@ -142,11 +147,6 @@ def _as_text(game: Game[Any], records: Sequence[Record], out: TextIO) -> None:
         # ready may begin a hide that nobody announced: what it says belongs to the new one
         out.write(heading + line if isinstance(fact, Ready) else line + heading)
     out.write(f"\n{_end(view)}\n{_sticks(view)}\n")
-
-
-def _of_batch(records: Sequence[Record], batch: int) -> list[Fact]:
-    """Return what an event holds beside who gave it."""
-    return [fact for number, fact in records if number == batch and not isinstance(fact, Called)]
 
 
 def _stands(view: View) -> str:

@@ -195,7 +195,7 @@ def test_it_is_told_again(old, name, states, capsys):
 
 def test_it_is_exported(old, name, states, tmp_path, capsys):
     assert export.main([str(old), "-o", str(tmp_path)]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 3
+    assert len(capsys.readouterr().out.splitlines()) == 4
     exported = json.loads((tmp_path / f"{old.stem}.json").read_text("utf-8"))
     assert as_now(name, exported["state"]) == states[-1]
     assert moves(read((tmp_path / f"{old.stem}.record").read_bytes())) == moves(kept_in(str(old)))

@@ -136,7 +136,11 @@ def test_all_can_be_taken_back_and_entered_again(name, memory_journal):
     over = table.view
     for story in reversed(stories):
         assert run_line(table, "undo misread", 2000.0) == "so it stands"
-        assert (table.story.state, table.story.calls, table.view.note) == (story.state, story.calls, "misread")
+        assert (table.story.state, table.story.calls, table.view.note) == (
+            story.state,
+            story.calls,
+            "Taken back: misread",
+        )
         assert table.view.phase == story.phase
     for line in last:
         assert run_line(table, line, 3000.0) == "so it stands"

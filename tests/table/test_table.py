@@ -242,7 +242,7 @@ def test_undo_shows_the_story_before(table):
         before.hider,
         before.phase,
     )
-    assert after.note == "misread"
+    assert after.note == "Taken back: misread"
     table.judge(JudgeUndo(4.0))
     assert table.view.phase == "toss"
     with pytest.raises(IllegalActionError):

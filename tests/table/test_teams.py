@@ -109,8 +109,7 @@ def test_they_stand_in_all_that_is_made_of_the_journal(journal, tmp_path, capsys
     path = journal.path
     journal.close()
     assert replay.main([str(path)]) == 0
-    assert "Ann, head: teams" in (told := capsys.readouterr().out), told
-    assert "the teams are Big Coulee (A) and Long Hollow (B)" in told
+    assert "Ann, head: the teams are Big Coulee (A) and Long Hollow (B)" in capsys.readouterr().out
     assert verify.main([str(path)]) == 0
     assert "Big Coulee (A) and Long Hollow (B)" in capsys.readouterr().out
     assert export.main([str(path), "-o", str(tmp_path / "game")]) == 0
