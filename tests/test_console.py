@@ -364,4 +364,4 @@ def test_the_words_of_the_mats_own_game(table):
 def test_bytes_that_are_no_text_do_not_stop_the_table(table):
     assert run_line(table, "toss A", 1.0) == "so it stands"
     assert run_line(table, "undo \udcff it was B", 2.0) == "so it stands"  # how Python reads a lone byte FF
-    assert table.view.note == "? it was B"
+    assert table.view.note == "Taken back: ? it was B"

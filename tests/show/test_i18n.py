@@ -27,6 +27,7 @@ from pi_controller.web.game_page import page_of
 from pi_controller.web.page import page, waiting
 from pi_controller.web.page_content import board
 from pi_controller.web.public_pages import find_page
+from pi_controller.web.room import room
 from pi_controller.web.server import WebServer
 from pi_controller.web.strip import overlay
 
@@ -63,7 +64,7 @@ def test_no_sentence_of_the_pages_escapes(view, language):
     more = {"found": [], "event": "", "words": "", "place": "bottom"}
     for content, frame in (
         (board(view, language), "phone"),
-        (board(view, language), "room"),
+        (room(view, language), "room"),
         (overlay(view, language), ""),
     ):
         html = page(content, language=language, as_of="12:34", t=NOW, frame=frame, **more)
