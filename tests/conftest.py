@@ -3,6 +3,7 @@
 import gc
 import os
 import pwd
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,10 @@ from pi_controller.table.view import View
 settings.register_profile("mat", deadline=None)
 settings.load_profile("mat")
 gc.disable()  # what is collected stays: walking it again and again would take a third of the time
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # a shell gives it so to what runs in its background, and programs started from here would never hear Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_finish() -> None:
