@@ -16,6 +16,7 @@ from pi_controller.errors import SettingsError
 from pi_controller.languages import is_file
 from pi_controller.pinmap import pinmap
 from pi_controller.referee.settings import TOURNAMENT, RefereeSettings
+from pi_controller.table.settings_exhibit import ExhibitSection
 from pi_controller.table.settings_fields import Section
 from pi_controller.table.settings_file import Fault, read_model
 from pi_controller.table.settings_game import (
@@ -62,6 +63,7 @@ class Settings(Section):
     backup: BackupSection = Field(default_factory=BackupSection)
     referee: RefereeSection = Field(default_factory=RefereeSection)
     hub: HubSection = Field(default_factory=HubSection)
+    exhibit: ExhibitSection = Field(default_factory=ExhibitSection)
 
     @property
     def before_b(self) -> Settings:
@@ -74,7 +76,8 @@ class Settings(Section):
         def there(path: str) -> str:
             return str(folder / Path(path).expanduser()) if path else path
 
-        web, language, hub = self.web, self.web.language, self.hub
+        web, language, hub, exhibit = self.web, self.web.language, self.hub, self.exhibit
+        languages = tuple(there(one) if is_file(one) else one for one in exhibit.languages)
         return self.model_copy(
             update={
                 "table": self.table.model_copy(update={"journal": folder / self.table.journal}),
@@ -82,6 +85,7 @@ class Settings(Section):
                 "backup": self.backup.model_copy(update={"folder": there(self.backup.folder)}),
                 "voice": self.voice.model_copy(update={"folder": there(self.voice.folder)}),
                 "hub": hub.model_copy(update={"password_file": there(hub.password_file), "ca": there(hub.ca)}),
+                "exhibit": exhibit.model_copy(update={"folder": there(exhibit.folder), "languages": languages}),
                 "web": web.model_copy(update={"language": there(language) if is_file(language) else language}),
             }
         )

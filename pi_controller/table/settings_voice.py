@@ -27,9 +27,12 @@ def _device(text: str) -> str:
     raise ValueError(f"must be a loudspeaker as 'aplay -L' lists it, not {shown(text)}")
 
 
-_Hour = Annotated[
-    str, AfterValidator(_hour), Field(json_schema_extra={"takes": 'a time of day like "21:30", or empty'})
-]
+Hour = Annotated[str, AfterValidator(_hour), Field(json_schema_extra={"takes": 'a time of day like "21:30", or empty'})]
+
+
+def within(now: time, begins: time, ends: time) -> bool:
+    """Return whether `now` lies between `begins` and `ends`, which may lie beyond midnight."""
+    return begins <= now < ends if begins <= ends else now >= begins or now < ends
 
 
 class VoiceSection(Section):
@@ -51,8 +54,8 @@ class VoiceSection(Section):
     )
     volume: float = Field(default=0.8, ge=0.0, le=1.0, description="1.0 plays recordings as loud as they are")
     quiet_volume: float = Field(default=0.3, ge=0.0, le=1.0, description="no louder than this in the quiet hours")
-    quiet_from: _Hour = Field(default="", description="the quiet hours begin; empty: there are none")
-    quiet_to: _Hour = Field(default="", description="the quiet hours end; over midnight is fine")
+    quiet_from: Hour = Field(default="", description="the quiet hours begin; empty: there are none")
+    quiet_to: Hour = Field(default="", description="the quiet hours end; over midnight is fine")
 
     @model_validator(mode="after")
     def _hours(self) -> VoiceSection:
@@ -70,6 +73,5 @@ class VoiceSection(Section):
         """Return how loud to be at `now` (0 to 1), local time."""
         if not self.quiet_from:
             return self.volume
-        begins, ends = time.fromisoformat(self.quiet_from), time.fromisoformat(self.quiet_to)
-        quiet = begins <= now < ends if begins <= ends else now >= begins or now < ends
+        quiet = within(now, time.fromisoformat(self.quiet_from), time.fromisoformat(self.quiet_to))
         return min(self.volume, self.quiet_volume) if quiet else self.volume

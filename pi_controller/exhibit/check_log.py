@@ -1,0 +1,89 @@
+"""Checks a session's log: `python check_log.py LOG`. It needs Python alone and nothing else of this project.
+
+Every seal that was opened must be the SHA-256 of what was opened; the mat's guess must have been sealed before the
+visitor had hidden and be what it then struck; the mat's own hide must have been sealed before the first strike and have
+been found only where it lay. Exit status: 0 all holds, 1 something does not, 2 no such log.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from pathlib import Path
+
+
+def faults(lines: list[str]) -> list[str]:
+    """Return what does not hold in a log, a sentence each; nothing where all holds."""
+    try:
+        records = [json.loads(line) for line in lines]
+        return _faults(records)
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+        return [f"this is no session's log: {error!r}"]
+
+
+def _faults(records: list[dict]) -> list[str]:
+    found, opened, hidden, struck, revealed = [], {}, {}, {}, {}
+    first = records[0]
+    seals = {}
+    if [one["n"] for one in records] != list(range(1, len(records) + 1)):
+        found.append("records are missing or out of order")
+    for one in records:
+        kind, hide = one["kind"], one.get("hide")
+        if kind == "sealed":
+            seals[one["n"]] = one
+        elif kind == "hidden":
+            hidden.setdefault(hide, one["n"])
+        elif kind == "struck":
+            struck.setdefault(hide, []).append(one)
+        elif kind == "revealed":
+            revealed[hide] = one["pad"]
+        elif kind == "opened":
+            opened[one["sealed"]] = one
+    for number, one in opened.items():
+        what, hide, pads = one["what"], one["hide"], one["pads"]
+        seal = seals.get(number)
+        if seal is None or (seal["what"], seal["hide"]) != (what, hide) or one["n"] <= number:
+            found.append(f"hide {hide}: the {what} opened was never sealed")
+            continue
+        head = f"moccasin-mat/bead/2|{first['table']}|{first['session']}|{number}|dakota/{what}|{hide}|{pads}|"
+        if hashlib.sha256(head.encode() + bytes.fromhex(one["nonce"])).hexdigest() != seal["hash"]:
+            found.append(f"hide {hide}: the {what} opened is not the one that was sealed")
+        strikes = struck.get(hide, [])
+        if what == "guess":
+            if hidden.get(hide, number + 1) < number:
+                found.append(f"hide {hide}: the guess was sealed after the visitor had hidden")
+            wanted = [int(digit) for digit in str(pads)][: len(strikes)]
+            if [strike["pad"] for strike in strikes if strike["by"] == "mat"] != wanted:
+                found.append(f"hide {hide}: the mat did not strike what it had guessed")
+        else:
+            if strikes and strikes[0]["n"] < number:
+                found.append(f"hide {hide}: the mat sealed its place after a strike")
+            if any(strike["found"] != (strike["pad"] == pads) for strike in strikes):
+                found.append(f"hide {hide}: a strike was not answered by where the bead lay")
+    for number, seal in seals.items():
+        if number not in opened and records[-1]["kind"] != "full":
+            found.append(f"hide {seal['hide']}: a {seal['what']} was sealed and never opened")
+    for hide, strikes in struck.items():
+        if hide in revealed and any(strike["found"] != (strike["pad"] == revealed[hide]) for strike in strikes):
+            found.append(f"hide {hide}: a strike was not answered by where the bead was shown")
+        by_mat = any(strike["by"] == "mat" for strike in strikes)
+        if not any(seal["hide"] == hide for seal in seals.values()) and (by_mat or first.get("against") == "mat"):
+            found.append(f"hide {hide}: nothing was sealed")
+    return found
+
+
+def main(argv: list[str]) -> int:
+    """Check the log that `argv` names; return the exit status."""
+    try:
+        lines = Path(argv[0]).read_text("utf-8").splitlines()
+    except (IndexError, OSError, UnicodeError):
+        print("usage: python check_log.py LOG", file=sys.stderr)
+        return 2
+    wrong = faults(lines)
+    print("\n".join(wrong) or "every seal of this session holds")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

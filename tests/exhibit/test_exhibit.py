@@ -1,0 +1,226 @@
+"""The installation as visitors use it: sessions, defaults, and what children do to it."""
+
+import pytest
+from exhibit_rig import STEP_S, Rig
+
+from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
+
+
+def test_from_a_touch_to_a_game_and_back():
+    rig = Rig()
+    assert rig.stage == "attract"
+    rig.begin("mat")
+    assert rig.stage == "play"
+    rig.play_on()
+    assert rig.stage == "result"
+    rig.check_log()
+    rig.advance(60)
+    assert rig.stage == "attract"
+    assert [(one.kind, one.ending) for one in rig.sessions] == [("mat", "finished")]
+
+
+@pytest.mark.parametrize("kind", ["mat", "teams", "learn"])
+@pytest.mark.parametrize("mat", ["screen", "eye"])
+@pytest.mark.parametrize("seed", range(4))
+def test_every_game_comes_to_its_end_by_touch_alone(kind, mat, seed):
+    rig = Rig(seed, mat=mat)
+    rig.begin(kind)
+    rig.play_on()
+    assert rig.sessions[-1].ending == "finished"
+    rig.check_log()
+
+
+def test_a_game_ends_at_the_hides_the_host_allows():
+    rig = Rig(3, hides=2, points=5)
+    rig.begin("teams")
+    rig.play_on()
+    assert rig.sessions[-1].hides == 2
+
+
+def test_who_walks_away_is_asked_and_then_everything_is_as_before():
+    rig = Rig()
+    rig.begin("mat")
+    rig.exhibit.touch(rig.t, "low")
+    rig.until(lambda: rig.exhibit.asked, 200)
+    assert set(rig.exhibit.touches) == {"here", "leave"}
+    rig.advance(19)
+    assert rig.stage == "play"
+    rig.advance(2)
+    assert rig.stage == "attract"
+    assert not rig.exhibit.low, "the next visitor finds the screen as the host has it"
+    assert rig.sessions[-1].ending == "nobody"
+
+
+def test_still_here_goes_on_with_the_same_game():
+    rig = Rig()
+    rig.begin("teams")
+    rig.until(lambda: rig.exhibit.asked, 200)
+    game = rig.game
+    assert rig.touch("here")
+    assert rig.stage == "play"
+    assert rig.game is game
+    assert not rig.exhibit.asked
+
+
+def test_ready_pressed_twenty_times_is_one_press():
+    rig = Rig(mat="sensors")
+    rig.exhibit.felt(rig.t, Link(rig.t, up=True))
+    rig.begin("teams")
+    rig.awaits("ready")
+    for pad in (1, 2, 3, 4):
+        rig.advance(0.3)
+        rig.exhibit.felt(rig.t, HandIn(rig.t, pad, "hider"))
+        rig.advance(0.3)
+        rig.exhibit.felt(rig.t, HandOut(rig.t, pad, "hider"))
+    for n in range(20):
+        rig.exhibit.felt(rig.t + n * 0.01, Button(rig.t + n * 0.01, "ready"))
+    rig.advance(1)
+    assert rig.game.view.phase == "check"
+    assert rig.game.view.hide == 1
+
+
+def test_ten_hands_at_once_are_one():
+    rig = Rig()
+    rig.begin("teams")
+    rig.awaits("pads")
+    turn = rig.exhibit.turn
+    counted = [rig.exhibit.touch(rig.t, f"pad:{1 + n % 4}", turn) for n in range(10)]
+    assert counted == [True] + [False] * 9
+
+
+def test_all_pads_at_once_are_one_question_at_most_and_no_hit():
+    rig = Rig(mat="sensors")
+    rig.exhibit.felt(0, Link(0, up=True))
+    rig.begin("mat")
+    rig.awaits("strike", "ready")
+    while rig.game.awaits != "strike":
+        for pad in (1, 2, 3, 4):
+            rig.exhibit.felt(rig.t, HandIn(rig.t, pad, "hider"))
+            rig.advance(0.5)
+            rig.exhibit.felt(rig.t, HandOut(rig.t, pad, "hider"))
+        rig.touch("ready")
+        rig.exhibit.felt(rig.t, Beads(rig.t, (Bead(1),)))
+        rig.advance(20)
+        rig.exhibit.felt(rig.t, Beads(rig.t, ()))
+        rig.advance(5)
+    rig.exhibit.felt(rig.t, Strike(rig.t, (1, 2, 3, 4), 30.0))
+    assert rig.game.view.hits == ()
+    rig.advance(200)
+    assert rig.stage == "attract"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_unplugging_and_nonsense_at_any_moment_sticks_nowhere(seed):
+    """Hands, strokes, buttons, cables and beads by chance: within the longest session everything is as before."""
+    rig = Rig(seed, mat="sensors", longest_min=5)
+    rng = rig.rng
+    for _ in range(2500):
+        t, pad = rig.t, rng.randint(1, 4)
+        event = rng.choice(
+            [
+                HandIn(t, pad, rng.choice(["hider", "hitter", None])),
+                HandOut(t, pad, sure=rng.random() < 0.7),
+                Strike(t, tuple(rng.sample((1, 2, 3, 4), rng.randint(1, 4))), rng.uniform(-3, 30), rng.random() < 0.7),
+                Button(t, rng.choice(["ready", "shown", "toss_a", "toss_b", "left"])),
+                Beads(t, (), sure=rng.random() < 0.5),
+                Link(t, up=rng.random() < 0.6, why="unplugged"),
+            ]
+        )
+        rig.exhibit.felt(t, event)
+        if rng.random() < 0.3 and rig.exhibit.touches:
+            rig.touch(rng.choice(list(rig.exhibit.touches)))
+        rig.advance(rng.choice([0.01, STEP_S, 2.0]))
+    rig.advance(6 * 60)
+    assert rig.stage == "attract"
+    assert rig.sessions
+
+
+def test_a_hand_over_the_mat_or_a_button_begins():
+    for event in (HandIn(1, 2, "hitter"), Button(1, "ready")):
+        rig = Rig(mat="sensors")
+        rig.exhibit.felt(1, event)
+        assert rig.stage == "choose"
+
+
+def test_by_eye_two_buttons_say_found_or_not():
+    rig = Rig(2, mat="eye")
+    rig.begin("mat")
+    while rig.game.awaits != "question":
+        if rig.game.touches:
+            rig.touch(rig.game.touches[0])
+        rig.advance(STEP_S)
+    assert rig.game.touches == ["answer:found", "answer:missed"]
+    hits = len(rig.game.view.hits)
+    rig.exhibit.felt(rig.t, Button(rig.t, "toss_b"))
+    assert len(rig.game.view.hits) == hits + 1
+    assert not rig.game.view.hits[-1].found
+
+
+def test_a_question_nobody_answers_takes_nothing_from_anybody_and_the_guess_that_was_seen_is_void():
+    rig = Rig(2, mat="eye", answer_s=10)
+    rig.begin("mat")
+    while rig.game.awaits != "question":
+        if rig.game.touches:
+            rig.touch(rig.game.touches[0])
+        rig.advance(STEP_S)
+    assert rig.game.view.question.until == pytest.approx(rig.t + 10, abs=1)
+    before, seal = rig.game.view, rig.game.seal
+    rig.advance(11)
+    assert (rig.game.view.long, rig.game.view.hide, rig.game.view.phase) == (before.long, before.hide, "hide")
+    assert rig.game.seal != seal, "the pad it would strike was lit: another guess is sealed"
+    rig.advance(120)
+    rig.check_log()
+
+
+def test_closed_at_night_and_out_of_season():
+    rig = Rig(t=20 * 3600, opens="09:00", closes="17:00")
+    assert rig.stage == "rest"
+    assert not rig.touch("start")
+    rig.advance(13 * 3600 + 1)
+    assert rig.stage == "attract"
+    assert Rig(t=200 * 86400, season_from="11-01", season_to="03-31").stage == "rest"
+    assert Rig(t=10 * 86400, season_from="11-01", season_to="03-31").stage == "attract"
+
+
+def test_the_staffs_notice_waits_for_the_session_to_end():
+    rig = Rig()
+    rig.begin("mat")
+    rig.exhibit.pause_notice(rig.t, "Back at two o'clock")
+    assert rig.stage == "play"
+    rig.advance(120)
+    assert rig.stage == "notice"
+    rig.exhibit.pause_notice(rig.t, "")
+    rig.advance(1)
+    assert rig.stage == "attract"
+
+
+def test_recorded_games_are_journalled_and_pruned_but_never_the_one_in_play(tmp_path):
+    rig = Rig(5, folder=tmp_path, record=True, keep_days=1, keep_mb=1)
+    for _ in range(3):
+        rig.begin("mat")
+        rig.advance(10)
+        rig.touch("leave")
+    kept = sorted(tmp_path.glob("exhibit-*.sqlite"))
+    assert len(kept) == 3
+    (tmp_path / "exhibit-notes.txt").write_text("the host's own")
+    rig.begin("mat")
+    assert len(rig.games.prune(kept[0].stat().st_mtime + 2 * 86400)) == 3
+    left = sorted(path.name for path in tmp_path.iterdir() if path.suffix in {".sqlite", ".jsonl", ".txt"})
+    assert len(left) == 3, left
+    rig.play_on()
+    assert rig.sessions[-1].ending == "finished"
+
+
+def test_without_recording_nothing_is_on_the_disk(tmp_path):
+    rig = Rig(5, folder=tmp_path)
+    rig.begin("mat")
+    rig.play_on()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_where_recording_fails_visitors_play_all_the_same(tmp_path):
+    rig = Rig(5, folder=tmp_path / "not there", record=True)
+    rig.begin("mat")
+    assert rig.exhibit.fault
+    rig.play_on()
+    assert rig.sessions[-1].ending == "finished"
