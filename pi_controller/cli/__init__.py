@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 VERBS: dict[str, str] = {
     "demo": "play a game on a simulated mat, from sensor bytes to lights",
+    "exhibit": "run the installation that visitors use by themselves; --sim needs no mat",
     "setup-table": "ask which game, who plays and who may see; write a table's settings",
     "run": "run a table: the board, the buttons, the strips, the live page",
     "setup": "install the table's service on this machine, or take it back",

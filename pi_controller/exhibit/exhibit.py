@@ -7,17 +7,20 @@ kept, and what is counted, is given to it. What anybody may see of it is `screen
 
 from __future__ import annotations
 
+import dataclasses
 import logging
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
+from msgspec.structs import replace
+
 from pi_controller.errors import MatError
+from pi_controller.exhibit.host_files import HostFiles
 from pi_controller.exhibit.lessons import Lessons
 from pi_controller.exhibit.opponents import HabitReader, RandomOpponent
 from pi_controller.exhibit.stage import IDLE, Stage, StageName, Times
 from pi_controller.exhibit.visitor_game import Pace, VisitorGame
-from pi_controller.mat.events import Button, HandIn
+from pi_controller.mat.events import Button, HandIn, Link, Sensors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -95,8 +98,11 @@ class Exhibit:
         pace: Pace | None = None,
         ended: Callable[[float, Session], None] | None = None,
         local: Callable[[float], datetime] = local_time,
+        host: HostFiles | None = None,
     ) -> None:
         self.section = section
+        self.host = host or HostFiles(None)
+        """What the host tells visitors: texts, pictures, labels, stories."""
         self.times = Times(section.answer_s, section.ask_after_s, section.leave_after_s, section.longest_min * 60.0)
         self.language = section.languages[0]
         self.low = False
@@ -117,12 +123,19 @@ class Exhibit:
         self._games, self._rng, self._pace, self._ended, self._local = games, rng, pace or Pace(), ended, local
         self._close: Callable[[], None] | None = None
         self._now = t
+        self._of_the_board: dict[type, Link | Sensors] = {}
+        """What was last known of the board, for the next game."""
         self._offered: tuple[object, ...] = ()
         self.stage = Stage(self.idle(t), t, t, t)
         self._renew_show(t)
         self._retouch()
 
     # ---- what it shows
+
+    @property
+    def in_season(self) -> bool:
+        """Whether the game is played at this time of the year."""
+        return self.section.in_season(self._local(self._now).date())
 
     @property
     def asked(self) -> bool:
@@ -140,7 +153,9 @@ class Exhibit:
         """What may be touched now, by name."""
         match self.stage.name:
             case "attract":
-                return ("start",)
+                return ("start", "about")
+            case "about":
+                return ("start", "leave")
             case "choose":
                 return (*(f"game:{kind}" for kind in KINDS), "leave")
             case "play" if self.asked:
@@ -149,8 +164,10 @@ class Exhibit:
                 game = self.game
                 shown = ("how",) if game is not None and game.guessed is not None else ()
                 return (*(game.touches if game is not None else ()), *shown, "leave")
-            case "result":
+            case "result" if self._now - self.stage.began < self.times.longest_s:
                 return ("again", "choose", "leave")
+            case "result":
+                return ("leave",)
             case _:
                 return ()
 
@@ -187,12 +204,14 @@ class Exhibit:
     def felt(self, t: float, event: MatEvent) -> None:
         """A real mat or a button felt something."""
         t = self._now = max(t, self._now)
+        if isinstance(event, Link | Sensors):
+            self._of_the_board[type(event)] = event
         if self.stage.name == "attract":
             if isinstance(event, HandIn | Button):
                 self._enter(t, "choose")
         elif self.stage.name == "choose" and isinstance(event, Button):
             self._begin(t, "teams" if event.name == "toss_b" else "mat")
-        elif self.stage.name == "result" and isinstance(event, Button):
+        elif self.stage.name == "result" and isinstance(event, Button) and "again" in self.touches:
             self._begin(t, self.kind)
         elif self.stage.name == "play" and self.game is not None and self.game.felt(t, event):
             self.stage = self.stage.used(t)
@@ -230,6 +249,8 @@ class Exhibit:
         match what:
             case "start" | "choose":
                 self._enter(t, "choose")
+            case "about":
+                self._enter(t, "about")
             case "game":
                 self._begin(t, value)  # pyright: ignore[reportArgumentType] - one of KINDS: it was offered
             case "again":
@@ -288,6 +309,8 @@ class Exhibit:
             hides=self.section.hides,
             lessons=Lessons() if kind == "learn" else None,
         )
+        for event in self._of_the_board.values():
+            self.game.felt(t, replace(event, t=t))
         self.stage = self.stage.enter("play", t)
 
     def _end_session(self, t: float, ending: Ending) -> None:
@@ -338,4 +361,4 @@ class Exhibit:
         """Show visitors `text` instead of a game once no session is in progress; empty: no more."""
         self.notice = text.strip()
         if self.stage.name in IDLE:
-            self.stage = replace(self.stage, touched=t)
+            self.stage = dataclasses.replace(self.stage, touched=t)

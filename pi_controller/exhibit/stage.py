@@ -1,4 +1,4 @@
-"""The stages of an installation, as a pure function of touches and time: attract, choose, play, result, rest, notice.
+"""The stages of an installation, as a pure function of touches and time.
 
 Nothing ever waits for a visitor who is not there. In every stage but attract, rest and notice, who does nothing is
 asked "still there?", and then the installation goes back to attract; a choice that nobody makes is made by going back,
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-StageName = Literal["attract", "choose", "play", "result", "rest", "notice"]
+StageName = Literal["attract", "choose", "about", "play", "result", "rest", "notice"]
 IDLE: tuple[StageName, ...] = ("attract", "rest", "notice")
 """Stages in which no visitor has a session."""
 
@@ -52,7 +52,7 @@ class Stage:
             return None
         if self.asked is not None:
             return self.asked + times.leave_after_s
-        if self.name in ("choose", "result"):
+        if self.name in ("choose", "about", "result"):
             return self.touched + times.answer_s
         return self.touched + times.ask_after_s
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from pi_controller.errors import MatError
 from pi_controller.exhibit.lessons import STAND, Lessons, sticks
 from pi_controller.games.base import other
-from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
+from pi_controller.mat.events import Bead, Beads, Blind, Button, HandIn, HandOut, Link, Sensors, Strike
 from pi_controller.pads import EVERY_PAD
 from pi_controller.referee.facts import Done, HideAgain, Reveal
 from pi_controller.referee.judge import JudgeAnswer, JudgeSet
@@ -96,6 +96,7 @@ class VisitorGame:
         self._place: int | None = None
         self._hid: Player | None = None
         self._hitter: Player | None = None
+        self._by: Player | None = None  # who made the stroke that is settled: visitors may say what the mat missed
         self._hits = 0
         self._learned = False
         self._sticks = sticks(table.view)
@@ -133,6 +134,11 @@ class VisitorGame:
     def over(self) -> bool:
         """Whether the session's game has ended, and was looked at."""
         return self._ended
+
+    @property
+    def goes_on(self) -> float | None:
+        """When the open step of a guided game is taken as read; None for no step."""
+        return self._step_since + self.pace.step_s if self.lessons is not None and self.lessons.open else None
 
     @property
     def awaits(self) -> Await:
@@ -180,11 +186,13 @@ class VisitorGame:
             case "pads":
                 self._hide(t, int(value))
             case "strike":
+                self._by = "visitor"
                 self._strike(t, int(value))
             case "ready":
                 self._hidden(t)
                 self._take(self.table.mat_event(Button(t, "ready")))
             case _:
+                self._by = "visitor" if value.isdecimal() else self._by
                 self._judge(JudgeAnswer(t, value))
         return True
 
@@ -194,9 +202,12 @@ class VisitorGame:
         While the mat hides nothing lies on it, and where it hits nobody else does.
         """
         match event:
+            case Strike() | HandIn() | HandOut() | Beads() | Link() | Sensors() | Blind() if self.kind != "sensors":
+                return False  # there is no mat that could feel it
             case Strike() if self.hitter == "visitor" and self.view.phase == "hit":
                 if self.awaits == "next":
                     self._read_on(t)
+                self._by = "visitor"
                 self._take(self.table.mat_event(event))
                 return True
             case Strike():
@@ -268,6 +279,7 @@ class VisitorGame:
         self._hide_begun, self.seal, self.opened, self.guessed = self.view.hide, "", "", None
         self._round += 1
         self._guess, self._place, self._hits, self._learned = None, None, 0, False
+        self._by = None
         self._hid, self._hitter = self.hider, self.sides[other(self.view.hider or "A")]
         if self._hitter == "mat":
             self._guess = self._opponent.guess()
@@ -319,7 +331,7 @@ class VisitorGame:
         pad = self._guess.second if view.hits else self._guess.first
         self.aim = pad
         if waited >= self.pace.think_s + self.pace.aim_s:
-            self.aim = None
+            self.aim, self._by = None, "mat"
             self._strike(t, pad)
 
     def _strike(self, t: float, pad: int) -> None:
@@ -365,7 +377,7 @@ class VisitorGame:
                 case Done(action={"do": "hit"} as action):
                     self._hits += 1
                     found, pad = bool(action["found"]), action.get("pad")
-                    self._log.add("struck", fact.t, hide=self._round, pad=pad, by=self._hitter, found=found)
+                    self._log.add("struck", fact.t, hide=self._round, pad=pad, by=self._by, found=found)
                     if self.lessons is not None:
                         self.lessons.hit(self._hits, fact.calls, self._sticks, sticks(self.view), found=found)
                     if found and pad is not None:

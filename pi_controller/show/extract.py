@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 TEMPLATE = LOCALES / f"{DOMAIN}.pot"
 _PACKAGE = Path(__file__).parent.parent
-_SPOKEN_TO_PEOPLE = ("show", "web", "fleet")
+_SPOKEN_TO_PEOPLE = ("show", "web", "fleet", "exhibit")
 """The folders whose sentences players and visitors read. Commands and their errors are the host's, and English."""
 ONE, MANY = {"mark", "text", "gettext"}, {"plural", "ngettext"}
 """What a sentence, or a sentence for one and one for many, is given to in the sources."""

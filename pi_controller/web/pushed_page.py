@@ -1,6 +1,6 @@
 """One page that is sent anew with each picture of what it shows: the calibration's walk, the tables at the hub.
 
-Nothing can be sent from such a page.
+Nothing can be sent from such a page, unless it says so itself (`more_routes`): the exhibit's takes touches.
 """
 
 from __future__ import annotations
@@ -59,6 +59,10 @@ class PushedPage(Generic[Picture]):
         """Return the name and the data, JSON on one line, of the event that brings `picture`."""
         raise NotImplementedError
 
+    def more_routes(self) -> list[Route]:
+        """Return the routes of a subclass; of these alone some may take a POST."""
+        return []
+
     @property
     def url(self) -> str:
         """Where the page is, for this machine."""
@@ -101,9 +105,11 @@ class PushedPage(Generic[Picture]):
             headers = {name.decode(): value.decode() for name, value in HEADERS}  # this answer bypasses the guard
             return PlainTextResponse("That did not work.\n", 500, headers)
 
+        more = self.more_routes()
+        posts = tuple(route.path for route in more if "POST" in (route.methods or ()))
         return Starlette(
-            routes=[Route("/", page), Route("/events", events), Route("/static/{name}", file)],
-            middleware=[Middleware(RequestFilter, hosts=tuple(hosts))],
+            routes=[Route("/", page), Route("/events", events), Route("/static/{name}", file), *more],
+            middleware=[Middleware(RequestFilter, hosts=tuple(hosts), posts=posts)],
             exception_handlers={HTTPException: failed, Exception: failed},
         )
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import random
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from pi_controller.exhibit.check_log import faults
 from pi_controller.exhibit.exhibit import Exhibit, Session
 from pi_controller.exhibit.games_kept import SessionGames
+from pi_controller.exhibit.page import ExhibitPage
 from pi_controller.table.settings import Settings
 from pi_controller.table.settings_exhibit import ExhibitSection
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pi_controller.exhibit.opponents import Guess
 
 STEP_S = 0.25
@@ -92,3 +96,136 @@ class Always:
 
     def saw(self, pad: int, *, found: bool) -> None:
         self.seen.append((pad, found))
+
+
+@contextmanager
+def served(rig):
+    """Serve the installation's page at a free port; yield the page and a function that shows it anew."""
+    page = ExhibitPage("127.0.0.1", 0, lambda: rig.t, lambda: rig.exhibit.host.pictures)
+
+    def show():
+        while not page.touches.empty():
+            touch = page.touches.get_nowait()
+            rig.exhibit.touch(rig.t, touch.name, touch.turn)
+        page.show(rig.exhibit)
+
+    show()
+    page.start()
+    try:
+        yield page, show
+    finally:
+        page.stop()
+
+
+def attract():
+    rig = Rig(2)
+    rig.until(lambda: rig.game.view.phase == "hit" and rig.game.view.hide == 3)
+    return rig
+
+
+def choose():
+    rig = Rig()
+    rig.touch("start")
+    return rig
+
+
+def about():
+    rig = Rig()
+    rig.touch("about")
+    return rig
+
+
+def hiding():
+    rig = Rig(1)
+    rig.begin("mat")
+    while rig.game.awaits != "pads":
+        if rig.game.touches:
+            rig.touch(rig.game.touches[0])
+        rig.advance(STEP_S)
+    return rig
+
+
+def moving():
+    rig = hiding()
+    rig.touch("pad:3")
+    rig.until(lambda: rig.game.hand == 2)
+    return rig
+
+
+def aiming():
+    rig = hiding()
+    rig.touch("pad:3")
+    rig.until(lambda: rig.game.aim)
+    return rig
+
+
+def shown():
+    rig = aiming()
+    rig.until(lambda: rig.game.view.phase == "show")
+    rig.advance(STEP_S)
+    return rig
+
+
+def teams():
+    rig = Rig(1)
+    rig.begin("teams")
+    rig.awaits("pads")
+    rig.touch("pad:2")
+    rig.awaits("strike")
+    return rig
+
+
+def taught(key):
+    for seed in range(60):
+        rig = Rig(seed)
+        rig.begin("learn")
+        while rig.stage == "play":
+            if rig.game.lessons.open == key:
+                return rig
+            if touches := rig.game.touches:
+                rig.touch(rig.rng.choice(list(touches)))
+            rig.advance(STEP_S)
+    raise AssertionError(key)
+
+
+def asked():
+    rig = hiding()
+    rig.until(lambda: rig.exhibit.asked)
+    return rig
+
+
+def result():
+    rig = Rig(3)
+    rig.begin("mat")
+    rig.play_on()
+    return rig
+
+
+def rest():
+    return Rig(t=3 * 3600, opens="09:00", closes="17:00")
+
+
+def low():
+    rig = teams()
+    rig.touch("low")
+    return rig
+
+
+STATES: dict[str, Callable[[], Rig]] = {
+    "attract": attract,
+    "choose": choose,
+    "about": about,
+    "hiding": hiding,
+    "moving": moving,
+    "aiming": aiming,
+    "shown": shown,
+    "teams": teams,
+    "under_way": lambda: taught("under_way"),
+    "paguga": lambda: taught("paguga"),
+    "sahdogan": lambda: taught("sahdogan"),
+    "asked": asked,
+    "result": result,
+    "rest": rest,
+    "low": low,
+}
+"""Every state that visitors see, each as an installation that stands in it."""

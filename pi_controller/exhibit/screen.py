@@ -1,0 +1,364 @@
+"""What anybody sees of an installation: the `Exhibit` as texts, counts and what can be touched, in its language.
+
+Everything here follows from the table's public view and from what was opened: there is no bead in it before the hit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from pi_controller.exhibit.lessons import Sticks, sticks
+from pi_controller.exhibit.stage import IDLE
+from pi_controller.pads import EVERY_PAD
+from pi_controller.show import phrases
+from pi_controller.show.i18n import catalogue
+from pi_controller.show.words import credit, game_name, sounds_by, word
+from pi_controller.web.game_page import page_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_controller.exhibit.exhibit import Exhibit
+    from pi_controller.exhibit.lessons import Lesson
+    from pi_controller.exhibit.visitor_game import VisitorGame
+    from pi_controller.table.view import View
+
+LONG = 20
+"""Long sticks."""
+SHORT_SEAL = 16
+"""Digits of a seal that are shown."""
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """Something to touch: what it does, what it says, and how it looks (`main`, `plain` or `quiet`)."""
+
+    do: str
+    label: str
+    look: str = "plain"
+    about: str = ""
+
+
+class Pad(msgspec.Struct, frozen=True):
+    """A cloth: how it lies (`mark`), what is said of it, what a touch does ("" for nothing), hand and aim at it."""
+
+    number: int
+    mark: str = ""
+    said: str = ""
+    do: str = ""
+    hand: bool = False
+    aim: bool = False
+
+
+class Row(msgspec.Struct, frozen=True):
+    """Sticks of a side or of the middle: `count`, of which the last `new` have just come; `gone` have just left."""
+
+    key: str
+    name: str
+    role: str
+    count: int
+    new: int
+    gone: int
+    points: int
+
+
+class Step(msgspec.Struct, frozen=True):
+    """A word or a step explained."""
+
+    title: str
+    sounds: str
+    text: str
+    caveat: str
+
+
+class Screen(msgspec.Struct, frozen=True):
+    """One picture of the installation. `until` is when it ends by itself (seconds of its clock), as `until_says`."""
+
+    stage: str
+    turn: int
+    language: str
+    low: bool
+    title: str
+    lead: str
+    under: str = ""
+    choices: tuple[Choice, ...] = ()
+    pads: tuple[Pad, ...] = ()
+    rows: tuple[Row, ...] = ()
+    step: Step | None = None
+    words: tuple[Step, ...] = ()
+    seal: str = ""
+    how: str = ""
+    until: float | None = None
+    until_says: str = ""
+    credit: str = ""
+
+
+def screen_of(exhibit: Exhibit) -> Screen:
+    """Return what `exhibit` shows."""
+    language = exhibit.language
+    text = catalogue(language).gettext
+    host, stage = exhibit.host.texts, exhibit.stage.name
+    title = host.title or game_name("dakota", language)
+    lead, under = (_begun(said) for said in _said(exhibit, text))
+    game = exhibit.game if stage in ("attract", "play", "result") else None
+    lesson = game.lessons.lesson(language) if game is not None and game.lessons is not None else None
+    view = _named(game.view, exhibit, text) if game is not None else None
+    until, until_says = _until(exhibit, text)
+    return Screen(
+        stage=stage,
+        turn=exhibit.turn,
+        language=language,
+        low=exhibit.low,
+        title=title,
+        lead=lead,
+        under=under,
+        choices=_choices(exhibit, text),
+        pads=_pads(game, view, exhibit) if game is not None and view is not None else (),
+        rows=_rows(view, lesson, text) if view is not None else (),
+        step=_step(lesson) if lesson is not None and stage == "play" else None,
+        words=_words(view, language) if view is not None and lesson is None else (),
+        seal=_seal(game, text) if game is not None and stage == "play" else "",
+        how=_how(game, text) if game is not None and exhibit.how else "",
+        until=until,
+        until_says=until_says,
+        credit=" ".join(filter(None, (host.attribution, credit("dakota", language)))),
+    )
+
+
+def _begun(sentence: str) -> str:
+    """Return `sentence` with a capital where it begins."""
+    return sentence[:1].upper() + sentence[1:]
+
+
+def _said(exhibit: Exhibit, text: Callable[[str], str]) -> tuple[str, str]:
+    """Return the sentence of the moment, and a smaller one under it."""
+    host, game = exhibit.host.texts, exhibit.game
+    match exhibit.stage.name:
+        case "attract":
+            what = host.what or text(
+                "A game for two sides. One hides a bead under one of four cloths; the other has two hits to find it."
+            )
+            return what, _caption(game, exhibit, text) if game is not None else ""
+        case "choose":
+            return text("How do you want to play?"), ""
+        case "about":
+            return text("About this game"), ""
+        case "rest":
+            closed = host.closed or text("Resting until the doors open again.")
+            season = host.out_of_season or text("Resting: the game is not played here at this time of the year.")
+            return (closed if exhibit.in_season else season), ""
+        case "notice":
+            return exhibit.notice, ""
+        case "result" if game is not None:
+            return _result(game, exhibit, text), text("Thank you for playing. Others may want a turn.")
+        case "play" if exhibit.asked:
+            return text("Is anybody still there?"), ""
+        case "play" if game is not None:
+            return _moment(game, exhibit, text)
+        case _:
+            return text("Thank you for playing."), ""
+
+
+def _caption(game: VisitorGame, exhibit: Exhibit, text: Callable[[str], str]) -> str:
+    """Return what happens in the game that attract shows, for somebody who has never seen it."""
+    match game.view.phase:
+        case "toss":
+            return text("A coin decides who hides first.")
+        case "hide" | "check":
+            return text("The hand goes under each cloth, so that nobody sees where the bead stays.")
+        case "hit" if game.view.hits:
+            return text("Not there. The second hit has to miss: to find the bead now costs more sticks.")
+        case "hit":
+            return text("Now the other side hits a cloth with its stick. The first hit is to find the bead.")
+        case _:
+            return phrases.result(_named(game.view, exhibit, text), exhibit.language)
+
+
+def _moment(game: VisitorGame, exhibit: Exhibit, text: Callable[[str], str]) -> tuple[str, str]:
+    view = _named(game.view, exhibit, text)
+    teams = exhibit.kind == "teams"
+    side = view.teams.get(view.hider or "", "")
+    hitters = view.teams.get("B" if view.hider == "A" else "A", "")
+    if game.awaits == "next":
+        return phrases.result(view, exhibit.language) if view.phase in ("show", "over") else text("Before we go on"), ""
+    if game.awaits == "question" and view.question is not None:
+        about = text("Lift the cloth and look: is the bead there?") if view.question.about == "found" else ""
+        return about or phrases.question(view.question, exhibit.language), ""
+    match view.phase, game.hider, game.hitter:
+        case "toss", _, _:
+            return text("A coin decides who hides first."), ""
+        case "hide", "visitor", _ if game.awaits == "pads":
+            if teams:
+                return text("{side} hides. Everybody else looks away.").format(side=side), text(
+                    "Touch the cloth where the bead is to stay."
+                )
+            return text("You hide. Touch the cloth where the bead is to stay."), text(
+                "The mat has made its guess already, and sealed it."
+            )
+        case "hide", "visitor", _ if game.awaits == "ready":
+            return text("{side} hides the bead: go once under each cloth, and leave it under one.").format(
+                side=side
+            ), ""
+        case "hide" | "check", "mat", _:
+            return text("The mat hides the bead: a place by chance, sealed."), text(
+                "The hand goes under each cloth, so that nobody sees where the bead stays."
+            )
+        case "hide" | "check", _, _:
+            return text("The hand goes under each cloth, so that nobody sees where the bead stays."), ""
+        case "hit", _, "visitor":
+            second = bool(view.hits)
+            if second:
+                lead = text("Second hit. Now you do not want to find it.")
+            else:
+                lead = text("First hit. Touch the cloth where you think the bead is.")
+            return (f"{hitters}: {lead}" if teams else lead), phrases.turn_worth(view, exhibit.language)
+        case "hit", _, _:
+            lead = text("The mat strikes the cloth that is lit.") if game.aim else text("The mat is about to hit.")
+            return lead, phrases.turn_worth(view, exhibit.language)
+        case _:
+            return phrases.result(view, exhibit.language) or phrases.sentence(view, exhibit.language), ""
+
+
+def _result(game: VisitorGame, exhibit: Exhibit, text: Callable[[str], str]) -> str:
+    view = _named(game.view, exhibit, text)
+    if view.winner in view.teams:
+        return text("{side} has won the short game.").format(side=view.teams[view.winner or ""])
+    a, _, b = sticks(view)
+    return text("The short game ends here: {a} sticks to {b}.").format(a=max(a, b), b=min(a, b))
+
+
+def _named(view: View, exhibit: Exhibit, text: Callable[[str], str]) -> View:
+    """Return the view with the sides called as visitors know them, in their language."""
+    if exhibit.stage.name in IDLE or exhibit.kind == "teams":
+        names = {"A": text("the blue side"), "B": text("the red side")}
+    else:
+        names = {"A": text("your side"), "B": text("the mat’s side")}
+    return msgspec.structs.replace(view, teams=names)
+
+
+def _choices(exhibit: Exhibit, text: Callable[[str], str]) -> tuple[Choice, ...]:
+    """Return what can be touched besides the cloths, in the order it is shown."""
+    labels = {
+        "start": (text("Touch here to play"), "main", ""),
+        "about": (text("About this game"), "quiet", ""),
+        "game:learn": (text("Show me how"), "main", text("a guided game, one idea at a time")),
+        "game:mat": (text("Against the mat"), "plain", text("you hide and it guesses, it hides and you hit")),
+        "game:teams": (text("Two sides"), "plain", text("play each other, the mat keeps the sticks")),
+        "again": (text("Play again"), "main", ""),
+        "choose": (text("Something else"), "plain", ""),
+        "here": (text("Yes, play on"), "main", ""),
+        "next": (text("Go on"), "main", ""),
+        "ready": (text("Hidden"), "main", ""),
+        "how": (text("How did it guess?"), "quiet", ""),
+        "leave": (text("Back to the beginning"), "quiet", ""),
+    }
+    order = ("game:learn", "game:mat", "game:teams")
+    touches = sorted(exhibit.touches, key=lambda do: order.index(do) if do in order else len(order))
+    made = [Choice(do, *labels[do]) for do in touches if do in labels]
+    answers = [do for do in touches if do.startswith("answer:")]
+    made += [Choice(do, phrases.choice(do.partition(":")[2], exhibit.language), "main") for do in answers]
+    return tuple(sorted(made, key=lambda one: ("main", "plain", "quiet").index(one.look)))
+
+
+def _pads(game: VisitorGame, view: View, exhibit: Exhibit) -> tuple[Pad, ...]:
+    touches = set(exhibit.touches)
+    drawn = page_of(view).pads(view, exhibit.language)
+    return tuple(
+        Pad(
+            number,
+            pad.mark,
+            pad.said,
+            do=f"pad:{number}" if f"pad:{number}" in touches else "",
+            hand=game.hand == number,
+            aim=game.aim == number,
+        )
+        for number, pad in zip(EVERY_PAD, drawn, strict=True)
+    )
+
+
+def _rows(view: View, lesson: Lesson | None, text: Callable[[str], str]) -> tuple[Row, ...]:
+    before, after = (lesson.before, lesson.after) if lesson is not None else _moved(view)
+    role = {"hide": text("hides"), "hit": text("hits")}
+    names = (_begun(view.teams["A"]), text("In the middle"), _begun(view.teams["B"]))
+    roles = tuple(
+        "" if view.hider is None or view.phase in ("over", "show") else role["hide" if view.hider == side else "hit"]
+        for side in "AB"
+    )
+    return tuple(
+        Row(key, name, one, now, max(0, now - was), max(0, was - now), view.short.get(key.upper(), 0))
+        for key, name, one, now, was in zip(
+            ("a", "middle", "b"), names, (roles[0], "", roles[1]), after, before, strict=True
+        )
+    )
+
+
+def _moved(view: View) -> tuple[Sticks, Sticks]:
+    """Return the sticks before the last hide, while it is looked at, and as they are."""
+    now = sticks(view)
+    long = view.before.get("long")
+    if view.phase not in ("show", "over") or not long:
+        return now, now
+    return (long["A"], view.before["middle"], long["B"]), now
+
+
+def _step(lesson: Lesson) -> Step:
+    return Step(lesson.title, lesson.sounds, lesson.text, lesson.caveat)
+
+
+def _words(view: View, language: str) -> tuple[Step, ...]:
+    """Return the words called for the hide that is looked at, but for the English one of every game."""
+    if view.phase not in ("show", "over"):
+        return ()
+    found = [word(call, language) for call in view.calls if call != "game"]
+    return tuple(
+        Step(
+            one.shown,
+            " · ".join(filter(None, (one.spoken, f"“{one.literal}”" if one.literal else ""))),
+            one.meaning,
+            sounds_by((one.call,), language),
+        )
+        for one in found
+    )
+
+
+def _seal(game: VisitorGame, text: Callable[[str], str]) -> str:
+    if not game.seal:
+        return ""
+    short = f"{game.seal[:SHORT_SEAL]}…"
+    if not game.opened:
+        return text("Sealed before: {seal}").format(seal=short)
+    first, *second = game.opened
+    if second:
+        return text("Sealed before, now open: first cloth {first}, then {second}. {seal}").format(
+            first=first, second=second[0], seal=short
+        )
+    return text("Sealed before, now open: cloth {pad}. {seal}").format(pad=first, seal=short)
+
+
+def _how(game: VisitorGame, text: Callable[[str], str]) -> str:
+    guess = game.guessed
+    if guess is None:
+        return ""
+    reasons = {
+        "none": text("It guessed by chance: it knows nothing of you yet, or found no habit."),
+        "often": text("You have hidden under cloth {pad} more often than under others."),
+        "after": text("After the cloth you took before, you have often taken cloth {pad}."),
+        "steps": text("You often move on from cloth to cloth in the same way, and that led to cloth {pad}."),
+    }
+    told = reasons[guess.habit].format(pad=guess.first)
+    return " ".join((told, text("It forgets you when you leave.")))
+
+
+def _until(exhibit: Exhibit, text: Callable[[str], str]) -> tuple[float | None, str]:
+    game = exhibit.game
+    if exhibit.until is not None:
+        return exhibit.until, text("Back to the beginning in")
+    if exhibit.stage.name != "play" or game is None:
+        return None, ""
+    question = game.view.question
+    if game.awaits == "question" and question is not None and question.until is not None:
+        return question.until, text("If nobody answers, the hide starts over in")
+    if game.awaits == "next" and game.goes_on is not None:
+        return game.goes_on, text("Goes on by itself in")
+    return None, ""

@@ -1,0 +1,35 @@
+"""Pictures of every state of the installation at three sizes: `python tests/exhibit/pictures.py FOLDER [STATE]...`."""
+
+import sys
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+sys.path[:0] = [str(Path(__file__).parents[1] / "web"), str(Path(__file__).parent)]
+
+from exhibit_rig import STATES, served  # noqa: E402 - after the path
+from headless import ARGUMENTS, CHROMIUM  # noqa: E402
+
+SIZES = {"phone": (390, 844), "portrait": (1080, 1920), "projector": (1920, 1080)}
+
+
+def main(folder, wanted):
+    folder.mkdir(exist_ok=True, parents=True)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        for state in wanted or STATES:
+            with served(STATES[state]()) as (page, _):
+                for size, (width, height) in SIZES.items():
+                    tab = browser.new_page(viewport={"width": width, "height": height})
+                    tab.goto(page.url)
+                    tab.wait_for_timeout(400)
+                    beyond = tab.evaluate(
+                        "[document.documentElement.scrollWidth - innerWidth, document.body.scrollHeight - innerHeight]"
+                    )
+                    tab.screenshot(path=folder / f"{state}-{size}.png")
+                    print(state, size, "beyond the screen:", *beyond)
+                    tab.close()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2:])

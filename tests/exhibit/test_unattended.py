@@ -1,0 +1,170 @@
+"""Left alone for years: the host's files, counts of sessions, recoveries, and the verb."""
+
+import json
+from datetime import date
+
+import pytest
+from exhibit_rig import Rig
+
+from pi_controller.cli import main
+from pi_controller.errors import SettingsError
+from pi_controller.exhibit.exhibit import Session
+from pi_controller.exhibit.host_files import TEXTS, HostFiles, read
+from pi_controller.exhibit.recoveries import MOST, Recoveries
+from pi_controller.exhibit.screen import screen_of
+from pi_controller.exhibit.usage import Usage
+from pi_controller.table.settings import load
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
+GOOD = """
+title = "Come and play"
+attribution = "Shown with the permission of the museum's neighbours."
+rules_approved_by = "A. Person"
+rules_approved_on = "3 May 2026"
+picture = "house.png"
+
+[[labels]]
+name = "A Notice"
+text = "As it was given to us."
+community = "The community"
+
+[[stories]]
+title = "A story"
+teller = "Its teller"
+text = "In the teller's words."
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    texts = tmp_path / "texts"
+    texts.mkdir()
+    (texts / TEXTS).write_text(GOOD)
+    (texts / "house.png").write_bytes(PNG)
+    return texts
+
+
+def test_nothing_is_said_for_anybody_by_default():
+    host = HostFiles(None)
+    assert all(not value for _, value in host.texts)
+    assert host.pictures == {}
+
+
+def test_a_broken_file_leaves_the_last_good_one_and_says_what_is_wrong(folder, tmp_path):
+    kept = tmp_path / "kept"
+    host = HostFiles(folder, kept)
+    assert host.texts.title == "Come and play"
+    assert host.texts.labels[0].community == "The community"
+    (folder / TEXTS).write_text('title = "Broken\nwhat = 3\n')
+    assert not host.look()
+    assert host.texts.title == "Come and play"
+    assert TEXTS in host.fault
+    again = HostFiles(folder, kept)
+    assert again.texts.title == "Come and play", "after a restart, too"
+    assert again.pictures["house.png"][0] == PNG
+    assert again.fault
+    (folder / TEXTS).write_text('title = "New"\n')
+    assert again.look()
+    assert (again.texts.title, again.fault, again.pictures) == ("New", "", {})
+
+
+@pytest.mark.parametrize(
+    ("texts", "says"),
+    [
+        ('titel = "x"', "titel"),
+        ("title = 3", "title"),
+        ('picture = "../secret.png"', "picture"),
+        ('picture = "gone.png"', "gone.png"),
+        ('picture = "fake.png"', "fake.png"),
+        ('title = "' + "x" * 500 + '"', "title"),
+        ("[[stories]]\ntitle = 'no teller'\ntext = 'x'", "teller"),
+    ],
+)
+def test_every_fault_is_told(folder, texts, says):
+    (folder / TEXTS).write_text(texts)
+    (folder / "fake.png").write_text("no picture")
+    with pytest.raises(SettingsError, match=says):
+        read(folder)
+
+
+def test_the_host_is_seen_on_the_screen(folder):
+    rig = Rig()
+    rig.exhibit.host = HostFiles(folder)
+    screen = screen_of(rig.exhibit)
+    assert screen.title == "Come and play"
+    assert screen.credit.startswith("Shown with the permission")
+
+
+def test_counts_are_of_sessions_and_days_alone(tmp_path):
+    path = tmp_path / "usage.json"
+    usage = Usage(path)
+    usage.add(date(2026, 5, 3), Session("mat", "finished", 61.4, 7))
+    usage.add(date(2026, 5, 3), Session("learn", "nobody", 30.0, 2))
+    assert json.loads(path.read_text())["2026-05-03"] == {
+        "sessions": 2, "mat": 1, "teams": 0, "learn": 1, "finished": 1, "left": 0, "nobody": 1, "time": 0,
+        "hides": 9, "seconds": 91,
+    }  # fmt: skip
+    assert Usage(path).csv().splitlines()[1] == "2026-05-03,2,1,0,1,1,0,1,0,9,91"
+    path.write_text("[broken")
+    assert Usage(path).days == {}
+
+
+def test_switched_off_nothing_is_counted(tmp_path):
+    Usage(None).add(date(2026, 5, 3), Session("mat", "finished", 61.4, 7))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_after_three_recoveries_in_one_boot_a_notice_stands(tmp_path):
+    path = tmp_path / "recoveries"
+    found = [Recoveries(path, "boot 1").count for _ in range(MOST + 2)]
+    assert found == [0, 1, 2, 3, 4]
+    assert Recoveries(path, "boot 1").too_many
+    assert not Recoveries(path, "boot 2").too_many, "the machine was switched off and on"
+
+
+def test_a_run_that_ends_well_is_no_recovery(tmp_path):
+    path = tmp_path / "recoveries"
+    for _ in range(9):
+        recoveries = Recoveries(path, "boot 1")
+        assert recoveries.count == 0
+        recoveries.ended_well()
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"boot": 1}', "\x00"])
+def test_a_damaged_count_begins_anew(tmp_path, content):
+    path = tmp_path / "recoveries"
+    path.write_text(content)
+    assert Recoveries(path, "boot 1").count == 0
+
+
+def test_the_settings_say_what_is_missing(tmp_path):
+    path = tmp_path / "table.toml"
+    path.write_text('[exhibit]\nopens = "09:00"\nseason_from = "13-01"\nlanguages = []\n')
+    with pytest.raises(SettingsError) as caught:
+        load(path)
+    told = str(caught.value)
+    assert "season_from" in told
+    assert "languages" in told
+    path.write_text('[exhibit]\nopens = "09:00"\n')
+    with pytest.raises(SettingsError, match="closes"):
+        load(path)
+
+
+def test_check_shows_the_hosts_texts_or_what_is_wrong(folder, tmp_path, capsys):
+    settings = tmp_path / "table.toml"
+    settings.write_text('[exhibit]\nfolder = "texts"\n')
+    assert main(["exhibit", "--settings", str(settings), "--check"]) == 0
+    out = capsys.readouterr().out
+    assert "Come and play" in out
+    assert "told by Its teller" in out
+    (folder / TEXTS).write_text("titel = 1")
+    assert main(["exhibit", "--settings", str(settings), "--check"]) == 1
+    assert "titel" in capsys.readouterr().err
+
+
+def test_usage_is_printed(tmp_path, capsys):
+    settings = tmp_path / "table.toml"
+    settings.write_text("[exhibit]\nusage = true\n")
+    Usage(tmp_path / "exhibit-usage.json").add(date(2026, 5, 3), Session("mat", "left", 9, 1))
+    assert main(["exhibit", "--settings", str(settings), "--usage"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].startswith("2026-05-03,1,1")

@@ -1,0 +1,24 @@
+"""A few hours of visitors, some of whom mean no good; `simulated_visitors.py --hours 72` is the long run."""
+
+import pytest
+from simulated_visitors import run
+
+from pi_controller.sim.visitors import KINDS
+
+
+@pytest.mark.parametrize("mat", ["screen", "sensors", "eye"])
+def test_hours_of_visitors_leave_it_as_it_was(mat):
+    report = run(3.0, seed=8, mat=mat)
+    assert report["wrong"] == []
+    assert report["sessions"] > 50
+    assert report["longest_s"] < 931
+
+
+def test_with_recording_too(tmp_path):
+    report = run(0.5, seed=3, folder=tmp_path)
+    assert report["wrong"] == []
+    assert len(list(tmp_path.glob("exhibit-*.sqlite"))) == report["sessions"]
+
+
+def test_every_kind_comes():
+    assert sum(1 for came in run(8.0, seed=1)["came"].values() if came) == len(KINDS)
