@@ -16,7 +16,7 @@ from pi_controller.exhibit.lessons import STAND, Lessons, sticks
 from pi_controller.games.base import other
 from pi_controller.mat.events import Bead, Beads, Blind, Button, HandIn, HandOut, Link, Sensors, Strike
 from pi_controller.pads import EVERY_PAD
-from pi_controller.referee.facts import Done, HideAgain, Reveal
+from pi_controller.referee.facts import Done, HideAgain, Reveal, Void
 from pi_controller.referee.judge import JudgeAnswer, JudgeSet
 
 if TYPE_CHECKING:
@@ -382,6 +382,8 @@ class VisitorGame:
                         self.lessons.hit(self._hits, fact.calls, self._sticks, sticks(self.view), found=found)
                     if found and pad is not None:
                         self._learn(pad)
+                case Void():
+                    self._log.add("moved", fact.t, hide=self._round)
                 case Reveal():
                     self._log.add("revealed", fact.t, hide=self._round, pad=fact.pad)
                     self._learn(fact.pad)

@@ -3,7 +3,6 @@
 
 const SILENT_MS = 25_000;
 const AGAIN_MS = 1_000;
-const LONG_MS = 3_000; // a press so long on the title leads to the staff's page
 const screen = /** @type {HTMLElement} */ (document.getElementById("screen"));
 const news = /** @type {HTMLElement} */ (document.getElementById("news"));
 const away = /** @type {HTMLElement} */ (document.getElementById("away"));
@@ -75,13 +74,6 @@ document.addEventListener("click", (event) => {
   });
 });
 
-let pressed = 0;
-document.addEventListener("pointerdown", (event) => {
-  const corner = event.target instanceof Element && event.target.closest("#corner");
-  clearTimeout(pressed);
-  if (corner) pressed = setTimeout(() => location.assign("/staff"), LONG_MS);
-});
-for (const end of ["pointerup", "pointercancel"]) document.addEventListener(end, () => clearTimeout(pressed));
 document.addEventListener("contextmenu", (event) => event.preventDefault());
 addEventListener("pagehide", () => source?.close());
 addEventListener("pageshow", (event) => {

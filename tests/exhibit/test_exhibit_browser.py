@@ -1,0 +1,135 @@
+"""The installation's page in a real Chromium: played by touch alone, read by everybody, and nobody else's to touch."""
+
+import time
+
+import httpx
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from exhibit_rig import STATES, STEP_S, Rig, served
+from headless import ARGUMENTS, CHROMIUM
+
+pytestmark = pytest.mark.chromium
+SIZES = {"phone": (390, 844), "portrait": (1080, 1920), "projector": (1920, 1080)}
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield chromium
+        chromium.close()
+
+
+def wait(rig, show, wanted, limit_s=120.0):
+    """Step the installation in its own time until `wanted`, with the page's touches taken in."""
+    end = time.monotonic() + limit_s
+    while not wanted():
+        assert time.monotonic() < end
+        show()
+        rig.advance(STEP_S)
+        time.sleep(0.005)  # the page's own thread
+
+
+def test_a_whole_game_by_touch_alone(browser):
+    rig = Rig(1, hides=3, ask_after_s=600, answer_s=600)
+    with served(rig) as (page, show):
+        tab = browser.new_page(viewport={"width": 1080, "height": 1920}, has_touch=True)
+        tab.goto(page.url)
+        tab.tap("[data-do=start]")
+        wait(rig, show, lambda: rig.stage == "choose")
+        tab.wait_for_selector('[data-do="game:mat"]')
+        tab.tap('[data-do="game:mat"]')
+        wait(rig, show, lambda: rig.stage == "play")
+        while rig.stage == "play":
+            wait(rig, show, lambda: rig.stage != "play" or rig.game.awaits in ("pads", "strike"))
+            show()
+            if rig.stage != "play":
+                break
+            do = rig.game.touches[0]
+            turn = rig.exhibit.turn
+            tab.wait_for_function("turn => document.body.dataset.turn === String(turn)", arg=turn)
+            tab.tap(f'[data-do="{do}"]')
+            wait(rig, show, lambda turn=turn: rig.exhibit.turn != turn)
+        show()
+        tab.wait_for_function("() => document.body.dataset.stage === 'result'")
+        assert tab.locator('[data-do="again"]').is_visible()
+        tab.close()
+    rig.check_log()
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_state_is_read_by_everybody_and_fits(browser, state):
+    scheme = ("light", "dark")[list(STATES).index(state) % 2]
+    with served(STATES[state]()) as (page, _):
+        tab = browser.new_page(color_scheme=scheme, reduced_motion="reduce")
+        tab.goto(page.url)
+        for size, (width, height) in SIZES.items():
+            tab.set_viewport_size({"width": width, "height": height})
+            assert tab.evaluate("document.documentElement.scrollWidth") <= width, size
+            small = tab.evaluate(
+                "[...document.querySelectorAll('[data-do]')].filter(e => e.getBoundingClientRect().height < 44)"
+                ".map(e => e.textContent)"
+            )
+            assert small == [], size
+            if size != "phone":
+                assert tab.evaluate("document.body.scrollHeight") <= height, size
+        found = Axe().run(tab)
+        assert found.violations_count == 0, f"{scheme}: {found.generate_report()}"
+        tab.close()
+
+
+def test_within_reach_of_who_sits_everything_to_touch_is_in_the_lower_half(browser):
+    for state in ("attract", "choose", "teams", "paguga", "asked", "result"):
+        rig = STATES[state]()
+        rig.exhibit.low = True
+        with served(rig) as (page, _):
+            for width, height in ((1080, 1920), (1920, 1080)):
+                tab = browser.new_page(viewport={"width": width, "height": height})
+                tab.goto(page.url)
+                tops = tab.evaluate(
+                    "[...document.querySelectorAll('[data-do]')].map(e => e.getBoundingClientRect().top)"
+                )
+                assert min(tops) > height / 2, (state, width)
+                tab.close()
+
+
+def test_the_page_comes_back_and_a_language_is_a_touch(browser):
+    rig = Rig(languages=("en", "oj"))
+    with served(rig) as (page, show):
+        tab = browser.new_page()
+        tab.goto(page.url)
+        tab.click('[data-do="language:oj"]')
+        wait(rig, show, lambda: rig.exhibit.language == "oj")
+        tab.wait_for_function("() => document.documentElement.lang === 'oj'")
+        tab.close()
+
+
+def ask(url, **changed):
+    body = {"do": "start", "turn": 1} | changed.pop("body", {})
+    headers = {"origin": url.rstrip("/")} | changed.pop("headers", {})
+    return httpx.post(f"{url}touch", json=body, headers=headers)
+
+
+def test_only_its_own_page_touches():
+    rig = Rig()
+    with served(rig) as (page, _):
+        assert ask(page.url).status_code == 202
+        assert ask(page.url, headers={"origin": "http://elsewhere.example"}).status_code == 403
+        assert ask(page.url, headers={"sec-fetch-site": "cross-site"}).status_code == 403
+        assert ask(page.url, body={"do": "x" * 41}).status_code == 400
+        assert ask(page.url, body={"turn": True}).status_code == 400
+        assert ask(page.url, body={"more": 1}).status_code == 400
+        assert httpx.post(page.url).status_code == 405
+        assert httpx.get(f"{page.url}host/..%2Ftable.toml").status_code == 404
+        assert httpx.get(f"{page.url}session.jsonl").text == ""
+
+
+def test_what_is_touched_in_a_rush_is_dropped_and_nothing_waits():
+    with served(Rig()) as (page, _):
+        statuses = [ask(page.url).status_code for _ in range(40)]
+    assert statuses.count(202) == 32
+    assert statuses.count(503) == 8
