@@ -18,8 +18,8 @@ from pi_controller.errors import MatError
 from pi_controller.exhibit.host_files import HostFiles
 from pi_controller.exhibit.lessons import Lessons
 from pi_controller.exhibit.opponents import HabitReader, RandomOpponent
-from pi_controller.exhibit.stage import IDLE, Stage, StageName, Times
-from pi_controller.exhibit.visitor_game import Pace, VisitorGame
+from pi_controller.exhibit.stage import IDLE, Pace, Stage, StageName, Times
+from pi_controller.exhibit.visitor_game import VisitorGame
 from pi_controller.mat.events import Button, HandIn, Link, Sensors
 
 if TYPE_CHECKING:

@@ -24,6 +24,17 @@ class Times(NamedTuple):
     longest_s: float = 900.0
 
 
+class Pace(NamedTuple):
+    """How long the mat's own doings take, seconds: slow enough to be followed."""
+
+    toss_s: float = 2.5
+    hand_s: float = 0.55
+    think_s: float = 1.6
+    aim_s: float = 1.6
+    shown_s: float = 4.5
+    step_s: float = 30.0
+
+
 @dataclass(frozen=True, slots=True)
 class Stage:
     """Where the installation stands: its stage `since` then; `touched` when a visitor last did anything.

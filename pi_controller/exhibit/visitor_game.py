@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from pi_controller.errors import MatError
 from pi_controller.exhibit.lessons import STAND, Lessons, sticks
+from pi_controller.exhibit.stage import Pace
 from pi_controller.games.base import other
 from pi_controller.mat.events import Bead, Beads, Blind, Button, HandIn, HandOut, Link, Sensors, Strike
 from pi_controller.pads import EVERY_PAD
@@ -40,17 +41,6 @@ MARGIN_DB = 20.0
 """How far above any doubt a stroke stands that was made on the screen."""
 BESIDE_S = 0.01
 """Between what happens in one go, so that no two events have the same time."""
-
-
-class Pace(NamedTuple):
-    """How long the mat's own doings take, seconds: slow enough to be followed."""
-
-    toss_s: float = 2.5
-    hand_s: float = 0.55
-    think_s: float = 1.6
-    aim_s: float = 1.6
-    shown_s: float = 4.5
-    step_s: float = 30.0
 
 
 class VisitorGame:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from datetime import time
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from pi_controller.games.wording import shown
 from pi_controller.table.settings_fields import Folder, Language, Section
@@ -31,6 +31,10 @@ _Day = Annotated[
 ]
 
 
+def _tuple(value: object) -> object:
+    return tuple(cast("list[object]", value)) if isinstance(value, list) else value
+
+
 def _languages(value: tuple[str, ...]) -> tuple[str, ...]:
     if not value or len(set(value)) != len(value):
         raise ValueError("must name at least one language, each once")
@@ -49,7 +53,7 @@ class ExhibitSection(Section):
     opponent: Literal["habits", "random"] = Field(
         default="habits", description="how the mat guesses: by this visitor's habits, which it forgets, or by chance"
     )
-    languages: Annotated[tuple[Language, ...], AfterValidator(_languages)] = Field(
+    languages: Annotated[tuple[Language, ...], BeforeValidator(_tuple), AfterValidator(_languages)] = Field(
         default=("en",),
         description="offered on every screen, the first one to begin with",
         json_schema_extra={"takes": 'a list of languages: ["en", "/srv/dak.po"]'},
