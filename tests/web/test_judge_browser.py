@@ -593,7 +593,7 @@ def test_a_slow_second_tap_is_no_hit_of_the_next_hide(rigs, pages, tmp_path):
     wait_text(page, "facts", "1 hit left")
     page.wait_for_timeout(700)
     page.click("#play [data-id=missed]")  # the second hit of the same hide is not kept waiting
-    wait_text(page, "facts", "2 hits left")
+    wait_text(page, "facts", "Next: hide 2, Big Coulee hides")
     page.wait_for_timeout(700)
     page.click("#play [data-id=missed]")
     assert len(journal(tmp_path)) == 3
