@@ -4,6 +4,7 @@ import http.client
 import json
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -148,6 +149,11 @@ def until(holds):
         time.sleep(0.2)
 
 
+def records(path):
+    with sqlite3.connect(path) as db:
+        return db.execute("SELECT count(*) FROM records").fetchone()[0]
+
+
 def test_a_first_try_needs_no_other_broker(tmp_path):
     """Hub and table as they are started by hand."""
     broker, page, live = free_port(), free_port(), free_port()
@@ -159,7 +165,7 @@ def test_a_first_try_needs_no_other_broker(tmp_path):
     program = [sys.executable, "-m", "pi_controller"]
     with subprocess.Popen([*program, "hub", "run", tmp_path / "hub"]) as hub:
         with subprocess.Popen([*program, "run", "--settings", tmp_path / "table.toml"]) as table:
-            until(lambda: 'data-state="ready"' in get(page))
+            until(lambda: 'data-state="ready"' in get(page) and records(tmp_path / "hub" / "hub.sqlite"))
             table.send_signal(signal.SIGINT)
         until(lambda: 'data-state="stopped"' in get(page))
         hub.send_signal(signal.SIGINT)

@@ -530,7 +530,9 @@ def test_a_whole_game_and_a_rematch(rigs, pages, chromium, tmp_path):
     touch(page, "toss-B")
     for hit in ("missed", "missed", "found"):
         touch(page, hit)
-    viewer.wait_for_function("() => document.querySelector('.sentence').textContent.startsWith('Found at the first hit')")
+    viewer.wait_for_function(
+        "() => document.querySelector('.sentence').textContent.startsWith('Found at the first hit')"
+    )
     assert viewer.evaluate("window.same") is True, "the page went on by itself"
     assert viewer.locator("#badge").get_attribute("data-value") == "live"
     (kept,) = tmp_path.glob("game-*.sqlite")
