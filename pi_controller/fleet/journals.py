@@ -28,6 +28,10 @@ _FIRST = 8
 """Records among which those of the first batch are."""
 
 
+class NextGameError(JournalError):
+    """The next game has just taken the journal's name: what is there is read again in a moment."""
+
+
 class _Kept(NamedTuple):
     """A journal: the file it is in, its last record, the file of the game before, where there is one, and the hub's
     order that it was begun by, "" for none."""
@@ -68,7 +72,7 @@ class Journals:
         with file.journal_errors(path, "read"), closing(file.look(path)) as db:
             about = file.meta(db, file.SCHEMA_VERSION)
             if about is None or about.epoch != wanted.epoch:  # the next game has just taken its name
-                raise file.wrong(path, "it is becoming another", "it is read again in a moment")
+                raise NextGameError(f"journal {path.name} is another")
             return list(file.rows(db, file.SCHEMA_VERSION, wanted.last, wanted.first))
 
     def _found(self, epoch: str) -> list[_Kept]:
@@ -84,7 +88,7 @@ class Journals:
                 return found
             path = kept.before
         if not found or found[-1].game.epoch != epoch:
-            raise file.wrong(self._path, "it is becoming another", "it is read again in a moment")
+            raise NextGameError(f"journal {self._path.name} is another")
         make_private(self._since, self._path)
         self._since.write_text(epoch + "\n", "utf-8")
         return found[-1:]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pi_controller import __version__
 from pi_controller.errors import MatError
-from pi_controller.fleet.journals import READING, Journals
+from pi_controller.fleet.journals import READING, Journals, NextGameError
 from pi_controller.fleet.messages import (
     ORDER,
     Ack,
@@ -174,7 +174,12 @@ class TableLink(Observer):
     async def _receive(self, client: aiomqtt.Client) -> None:
         async for message in client.messages:
             try:
-                self._take(address(message.topic.value).kind, bytes(message.payload))  # pyright: ignore[reportArgumentType]
+                about = address(message.topic.value)
+                if not about.table or about.kind in (
+                    "ack",
+                    ORDER,
+                ):  # the hub's own broker sends more than was asked for
+                    self._take(about.kind, bytes(message.payload))  # pyright: ignore[reportArgumentType]
             except MessageError as error:
                 self._note(error.what)
             self._news.set()
@@ -227,6 +232,8 @@ class TableLink(Observer):
                     await publish(client, self._topic("view"), latest.view, retain=True)
                 else:
                     waits.append(self._view_at - now)
+        except NextGameError:
+            waits.append(SOON_S)
         except (*READING, MessageError) as error:
             self._note(str(error).split("\n", maxsplit=1)[0])
             waits.append(AGAIN_S)
