@@ -19,7 +19,7 @@ from pi_controller.web.bracket_page import parts
 from pi_controller.web.templates import render
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pi_controller.fleet.director import Director
     from pi_controller.fleet.hub import TableShown
@@ -33,10 +33,11 @@ SPREADSHEET_MARKS = ("=", "+", "-", "@", "\t")
 
 
 class Boards:
-    """Fills the pages in `language` from what `director` and the tables say now."""
+    """Fills the pages in `language` from what `director` and the tables say now; `clock` gives s since 1970."""
 
-    def __init__(self, director: Director, language: str = "en") -> None:
+    def __init__(self, director: Director, clock: Callable[[], float], language: str = "en") -> None:
         self.director = director
+        self._clock = clock
         self.tables: tuple[TableShown, ...] = ()
         self.rival = ""
         self._language = language
@@ -65,23 +66,26 @@ class Boards:
         teams = now.state.teams or now.entered
         if not 1 <= number <= len(teams):
             return None
-        team = teams[number - 1]
+        team, part = teams[number - 1], self._team(number)
+        return render(_HERE / "team.html", self._language, title=self.title(), team=team, number=number, part=part)
+
+    def _team(self, number: int) -> Markup:
+        now = self.now
+        teams = now.state.teams or now.entered
+        team = teams[number - 1] if 1 <= number <= len(teams) else ""
         pairings = now.competition.pairings(now.state) if now.state.teams else ()
         matches = [one for one in pairings if team in one.teams and None not in one.teams]
-        standing = next((row for row in now.competition.standings(now.state) if row["team"] == team), None)
-        calls = now.calls.get(next((one.id for one in matches if one.id in now.calls), ""))
-        return render(
-            _HERE / "team.html",
-            self._language,
-            title=self.title(),
-            team=team,
+        standings = now.competition.standings(now.state) if now.state.teams else ()
+        call = next((now.calls[one.id] for one in matches if one.id in now.calls), None)
+        return self._render(
+            "team",
             players=[(name, now.registration.out.get(name, "")) for name in now.registration.teams.get(team, ())],
             matches=[
-                (one, next(other for other in one.teams if other != team), self._table_of(one.id)) for one in matches
+                (one, next(name for name in one.teams if name != team), self._table_of(one.id)) for one in matches
             ],
-            standing=standing,
-            call=calls,
-            table=self.table_name(calls.table) if calls else "",
+            standing=next((row for row in standings if row["team"] == team), None),
+            call=call,
+            table=self.table_name(call.table) if call else "",
         )
 
     def results(self) -> list[dict[str, Any]]:
@@ -159,6 +163,8 @@ class Boards:
 
     def _parts(self, page: str) -> dict[str, Markup]:
         now = self.now
+        if page.startswith("team/"):
+            return {"team": self._team(int(page.removeprefix("team/")))}
         found: dict[str, Markup] = {"notice": self._render("notice", text_=now.announcement)}
         if page in ("boards", "tables", "director"):
             labels = {call.table: call.match for call in now.calls.values()}
@@ -185,7 +191,7 @@ class Boards:
         now = self.now
         waiting: Sequence[Any] = ()
         if now.state.teams and now.champion is None:
-            _, waiting = now.schedule((), 0.0)
+            _, waiting = now.schedule((), self._clock())
         calls = [(call, self.table_name(call.table)) for call in now.calls.values()]
         return self._render("queue", calls=calls, waiting=waiting, drawn=bool(now.state.teams))
 

@@ -41,7 +41,10 @@ def _print(line: str) -> None:
 
 
 class HubRun:
-    """The hub of `folder`; what it says while it starts goes to `said`, with `shows` the director's PIN. Raises `MatError`."""
+    """The hub of `folder`; what it says while it starts goes to `said`, with `shows` the director's first PIN.
+
+    Raises `MatError`.
+    """
 
     def __init__(self, folder: Path, said: Callable[[str], None] = _print, *, shows: bool | None = None) -> None:
         self.director: Director

@@ -77,7 +77,7 @@ class HubPages:
         self.users = Users(folder / FILE)
         self._director = director
         self._clock = clock
-        self._boards = Boards(director)
+        self._boards = Boards(director, clock)
         self._bell = Feed()  # rings when the server stops
         self._version = 0
         self._rendered: dict[str, tuple[object, bytes]] = {}
@@ -219,8 +219,10 @@ class HubPages:
         return Response(content, media_type=kind)
 
     async def _events(self, request: Request) -> Response:
-        page = request.query_params.get("page", "boards")
-        if page not in ("boards", "tables"):
+        page, team = request.query_params.get("page", "boards"), request.query_params.get("team", "")
+        if team.isascii() and team.isdecimal() and len(team) <= 3:
+            page = f"team/{int(team)}"
+        elif page not in ("boards", "tables") or team:
             raise HTTPException(404)
         return await self._streamed(request, page)
 
