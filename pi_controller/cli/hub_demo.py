@@ -38,7 +38,7 @@ class Demo(NamedTuple):
     teams: int = 16
     tables: int = 4
     points: int = 5
-    pace: float = 0.12
+    pace: float = 0.08
     seed: int = 1
     port: int = 8090
     once: bool = False

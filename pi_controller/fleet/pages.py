@@ -325,6 +325,8 @@ class HubPages:
                 given = {**given, "tournament": plan.tournament if plan else secrets.token_hex(8)}
             case "assign":
                 given = {**given, "order": secrets.token_hex(8)}
+            case "undo":  # what goes with the last decision is the hub's to say
+                raise InvalidActionError("an undo takes back the last decision", "send it to /director/undo")
             case _:
                 pass
         try:
