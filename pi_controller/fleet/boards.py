@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from pi_controller.fleet.director import Director
     from pi_controller.fleet.hub import TableShown
-    from pi_controller.tournament.director import Fact, Tournament
+    from pi_controller.tournament.decisions import Fact
+    from pi_controller.tournament.director import Tournament
 
 _HERE = Path(__file__).parent
 LOG = 30

@@ -19,20 +19,19 @@ from pi_controller.games.wording import listed
 from pi_controller.referee.facts import MatchGiven, Opened
 from pi_controller.referee.history import History as GameHistory
 from pi_controller.table import journal_file
-from pi_controller.tournament.director import (
+from pi_controller.tournament.decisions import (
     HUB,
     Appointed,
     Assigned,
     Begun,
     Confirmed,
     Entered,
-    History,
     Recalled,
     Reported,
     Retracted,
-    Tournament,
     Undone,
 )
+from pi_controller.tournament.history import History
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -40,7 +39,8 @@ if TYPE_CHECKING:
     from pi_controller.fleet.inbox import Inbox
     from pi_controller.fleet.messages import Reply
     from pi_controller.fleet.tournament_log import TournamentLog
-    from pi_controller.tournament.director import Call, Decision, Fact
+    from pi_controller.tournament.decisions import Call, Decision, Fact
+    from pi_controller.tournament.director import Tournament
 
 log = logging.getLogger(__name__)
 REFUSED_S = 20.0

@@ -25,7 +25,7 @@ from pi_controller.errors import MatError
 from pi_controller.fleet.boards import Boards, tables_json
 from pi_controller.fleet.teams_csv import MOST_BYTES, read_teams
 from pi_controller.games.base import InvalidActionError
-from pi_controller.tournament.director import Entered, Fact
+from pi_controller.tournament.decisions import Entered, Fact
 from pi_controller.web.feed import Feed
 from pi_controller.web.judge_command import KEY
 from pi_controller.web.middleware import HEADERS, RequestFilter

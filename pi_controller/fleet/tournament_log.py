@@ -15,7 +15,7 @@ import msgspec
 from pi_controller.errors import MatError
 from pi_controller.private_files import make_private
 from pi_controller.table.chain import Row, follow, genesis
-from pi_controller.tournament.director import Decision, Fact
+from pi_controller.tournament.decisions import Decision, Fact
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator

@@ -17,7 +17,7 @@ from pi_controller.fleet.teams_csv import read_teams
 from pi_controller.fleet.tournament_log import TournamentLog, TournamentLogError
 from pi_controller.games.base import InvalidActionError
 from pi_controller.table.view import Asked
-from pi_controller.tournament import director as d
+from pi_controller.tournament import decisions as d
 
 TEAMS = ("Big Coulee", "Long Hollow", "<b>Buffalo</b>", "=Enemy Swim")
 SIZES = [(390, 844), (1366, 768), (1920, 1080)]
