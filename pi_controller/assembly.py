@@ -27,6 +27,7 @@ from pi_controller.recording.watching import observers
 from pi_controller.referee.referees import referee_for
 from pi_controller.show.i18n import chosen
 from pi_controller.table.backup import Backup
+from pi_controller.table.command_queue import CommandQueue
 from pi_controller.table.journal import Journal
 from pi_controller.table.table import Table, bound_to, journalled_game
 from pi_controller.voice.at_table import heard
@@ -43,8 +44,8 @@ if TYPE_CHECKING:
     from pi_controller.games.base import Game
     from pi_controller.link.source import Source
     from pi_controller.mat.sensors import MatSensors
+    from pi_controller.referee.base import Referee
     from pi_controller.show.chances_bar import ChancesBar
-    from pi_controller.table.command_queue import CommandQueue
     from pi_controller.table.settings import Settings
     from pi_controller.table.view import View
     from pi_controller.web.feed import Feed
@@ -58,7 +59,7 @@ class Assembly(NamedTuple):
     bar: ChancesBar | None
     """The chances of winning, where they are shown."""
     command_queue: CommandQueue | None
-    """What judges command on their pages, where there are some."""
+    """What judges command on their pages, where there are some, and the hub of a tournament."""
     server: WebServer | None
     """What serves the pages, already started."""
     welcome: str
@@ -85,10 +86,14 @@ def assemble(settings: Settings, folder: Path, clock: Callable[[], float], stack
     if server is not None:
         server.start()
         stack.callback(server.stop)
+    linked = []
+    if settings.hub.address:
+        command_queue = command_queue or CommandQueue()
+        linked = hub(settings, command_queue, stack)
     publish = heard(settings.voice, table.view, publish, stack)
     daemon = Daemon(table, mats, pressed, lights(settings, mats[0].source), publish)
     stack.callback(daemon.close)
-    daemon.observers += [*observers(settings, table, opened_at, stack), *backup(settings, stack), *hub(settings, stack)]
+    daemon.observers += [*observers(settings, table, opened_at, stack), *backup(settings, stack), *linked]
     return Assembly(daemon, bar, command_queue, server, welcome)
 
 
@@ -104,8 +109,12 @@ def open_table(settings: Settings, t: float) -> Table:
     try:
         rules = journalled_game(journal, game(settings.game.name, settings.game.options))
         bound = bound_to(journal, settings.table.name)
-        referee = referee_for(rules, settings.referee_settings(rules.settings), secrets.token_bytes, bound)
-        return Table(journal, rules, teams_of(settings, rules), referee, t, settings.mat.seats)
+
+        def refereed(rules: Game[Any]) -> Referee:
+            return referee_for(rules, settings.referee_settings(rules.settings), secrets.token_bytes, bound)
+
+        teams = teams_of(settings, rules)
+        return Table(journal, rules, teams, refereed(rules), t, settings.mat.seats, refereed)
     except MatError:
         journal.close()
         raise
@@ -145,13 +154,11 @@ def backup(settings: Settings, stack: ExitStack) -> list[Backup]:
     return [keeper]
 
 
-def hub(settings: Settings, stack: ExitStack) -> list[TableLink]:
-    """Return what sends the game to the tournament's hub, where the settings name one; `stack` closes it."""
-    if not settings.hub.address:
-        return []
+def hub(settings: Settings, command_queue: CommandQueue, stack: ExitStack) -> list[TableLink]:
+    """Return what sends the game to the hub, and takes its matches by `command_queue`; `stack` closes it."""
     from pi_controller.fleet.table_link import table_link  # noqa: PLC0415 - a table by itself speaks to no broker
 
-    link = table_link(settings)
+    link = table_link(settings, command_queue)
     stack.callback(link.close)
     return [link]
 

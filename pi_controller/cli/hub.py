@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
 MOST_TABLES = 64
 _EPILOG = """\
+  hub --demo                 a tournament of 16 teams on four simulated tables, its boards live
   hub run FOLDER             receive from all tables and serve a page of them; on one machine nothing else is needed
   hub setup FOLDER           write Mosquitto's configuration, certificates, and an account for each table
+  hub director FOLDER        a new PIN for the director, who signs in at /director
   hub accept FOLDER TABLE    take a journal that was refused as another's: the card was changed on purpose"""
 
 
@@ -26,10 +28,23 @@ def parser() -> Parser:
     parser = Parser(
         "hub", "Keep every table's journal once more, and show all tables of a tournament on one page.", epilog=_EPILOG
     )
-    parser.add_argument("do", choices=("run", "setup", "accept"), help="what to do")
-    parser.add_argument("folder", metavar="FOLDER", type=Path, help="the hub's files")
+    parser.add_argument("do", nargs="?", choices=("run", "setup", "director", "accept"), help="what to do")
+    parser.add_argument("folder", nargs="?", metavar="FOLDER", type=Path, help="the hub's files")
     parser.add_argument("table", metavar="TABLE", nargs="?", help="accept: the table's account")
-    parser.add_argument("--tables", type=int, default=4, metavar="N", help="setup: t01 to so many, 1 to 64 (default 4)")
+    parser.add_argument(
+        "--demo", action="store_true", help="play a whole tournament on this machine, and leave nothing"
+    )
+    parser.add_argument("--once", action="store_true", help="demo: end with the champion")
+    parser.add_argument("--teams", type=int, default=16, metavar="N", help="demo: so many teams (default 16)")
+    parser.add_argument("--points", type=int, default=5, metavar="N", help="demo: a game goes to so many points (5)")
+    parser.add_argument("--pace", type=float, default=0.08, metavar="S", help="demo: seconds a hit (default 0.08)")
+    parser.add_argument(
+        "--seed", type=int, default=1, metavar="N", help="demo: of the drawing and the hits (default 1)"
+    )
+    parser.add_argument("--page", type=int, default=8090, metavar="N", help="demo: the boards' port (default 8090)")
+    parser.add_argument(
+        "--tables", type=int, default=4, metavar="N", help="setup and demo: t01 to so many, 1 to 64 (default 4)"
+    )
     parser.add_argument("--venue", default="hall", metavar="NAME", help="setup: a short name of the tournament")
     parser.add_argument(
         "--host", action="append", metavar="NAME", help="setup: where tables find this machine; may be given again"
@@ -42,10 +57,14 @@ def parser() -> Parser:
 def main(argv: Sequence[str]) -> int:
     """Do it; return 0 or raise `MatError`."""
     args = parser().parse_args(argv)
+    logging_setup.configure(args.log_level)
+    if args.demo:
+        return _demo(args)
+    if args.do is None or args.folder is None:
+        raise UsageError("hub: what is it to do, and where?", "'moccasin-mat hub --help' tells; --demo needs neither")
     if (args.do == "accept") != (args.table is not None):
         raise UsageError("hub: only accept takes a TABLE, and needs one", "'moccasin-mat hub --help' tells more")
-    logging_setup.configure(args.log_level)
-    return {"run": _run, "setup": _set_up, "accept": _accept}[args.do](args)
+    return {"run": _run, "setup": _set_up, "director": _director, "accept": _accept}[args.do](args)
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -53,6 +72,32 @@ def _run(args: argparse.Namespace) -> int:
 
     args.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     run_hub(args.folder)
+    return 0
+
+
+def _demo(args: argparse.Namespace) -> int:
+    try:
+        from pi_controller.cli.hub_demo import Demo, run_demo
+    except ImportError as error:
+        raise UsageError("hub --demo needs more packages", "pip install '.[hub]' in the clone") from error
+    if args.do is not None:
+        raise UsageError("hub --demo does all by itself", "leave out what else it is to do")
+    if not 0.0 <= args.pace <= 60.0 or not 0 <= args.page <= 65535 or not 0 <= args.seed < 2**31:
+        raise UsageError("hub --demo: a pace of 0 to 60 s, a port of 0 to 65535", "choose others")
+    return run_demo(Demo(args.teams, args.tables, args.points, args.pace, args.seed, args.page, args.once))
+
+
+def _director(args: argparse.Namespace) -> int:
+    from contextlib import closing
+
+    from pi_controller.web.judging import new_head
+    from pi_controller.web.signing.pins import Pins
+    from pi_controller.web.signing.users import FILE, Users
+
+    args.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with closing(Users(args.folder / FILE)) as users:
+        name, pin = new_head(users, Pins(), "Director")
+    print(f"{name}: {pin} (shown this once)")
     return 0
 
 

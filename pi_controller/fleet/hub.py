@@ -6,17 +6,21 @@ import asyncio
 import logging
 import secrets
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from pi_controller.fleet.inbox import InboxError
 from pi_controller.fleet.messages import (
+    ORDER,
     Events,
     Hello,
     MessageError,
+    Order,
     Presence,
     Refusal,
+    Reply,
     State,
     address,
     decode,
@@ -26,17 +30,20 @@ from pi_controller.fleet.mqtt import QOS, Broker, Will, publish, stay_connected
 from pi_controller.table.view import View
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Mapping
 
     import aiomqtt
 
-    from pi_controller.fleet.inbox import Inbox
+    from pi_controller.fleet.director import Director
+    from pi_controller.fleet.inbox import Alarm, Inbox
     from pi_controller.fleet.messages import Ack
 
 log = logging.getLogger(__name__)
 MOST_AT_ONCE = 256
 """Messages that are taken in one transaction."""
-_KINDS = ("hello", "ev", "state", "view")
+CALL_S = 1.0
+"""How often the hub looks which matches can be called."""
+_KINDS = ("hello", "ev", "state", "view", "match")
 
 
 class TableShown(msgspec.Struct, frozen=True):
@@ -50,7 +57,10 @@ class TableShown(msgspec.Struct, frozen=True):
 
 
 class Hub:
-    """Receives at `broker` from all tables of `venue` into `inbox`; `show` is called with all of them at each news."""
+    """Receives at `broker` from all tables of `venue` into `inbox`; `show` is called with all of them at each news.
+
+    `director` keeps the tournament, where there is one: tables are given its matches.
+    """
 
     def __init__(
         self,
@@ -59,6 +69,7 @@ class Hub:
         venue: str,
         show: Callable[[tuple[TableShown, ...]], None],
         clock: Callable[[], float] = time.time,
+        director: Director | None = None,
     ) -> None:
         self._inbox = inbox
         self._broker = broker
@@ -68,25 +79,67 @@ class Hub:
         self._start = secrets.token_hex(4)
         self._tables = {table: TableShown(table) for table in inbox.held()}
         self._known: dict[str, str] = {}
+        self._director = director
+        self._ordered: dict[str, Order] = {}
+        """What each table was given on this connection."""
+        self._due: asyncio.Event | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._sessions = 0
+        self.rival = ""
+        """Another hub that answers for this venue, "" for none."""
 
     async def run(self, closing: asyncio.Event) -> None:
         """Receive until `closing`."""
+        self._loop, self._due = asyncio.get_running_loop(), asyncio.Event()
+        if self._director is not None:
+            self._director.changed = self.wake
+            await asyncio.to_thread(self._director.catch_up, self._clock())
         self._tell()
         will = Will(topic(self._venue, "", "state"), State("lost", self._start))
         await stay_connected(self._broker, will, lambda client: self._session(client, closing), closing)
+
+    def wake(self) -> None:
+        """Look at once what tables are to be given; may be called from any thread."""
+        if self._loop is not None and self._due is not None:
+            with suppress(RuntimeError):  # it has ended
+                self._loop.call_soon_threadsafe(self._due.set)
 
     async def _session(self, client: aiomqtt.Client, closing: asyncio.Event) -> None:
         for kind in _KINDS:
             await client.subscribe(topic(self._venue, "+", kind), QOS)
         here = topic(self._venue, "", "state")
+        await client.subscribe(here, QOS)
+        self._ordered.clear()
+        self._sessions += 1
         await publish(client, here, State("ready", self._start), retain=True)
         async with asyncio.TaskGroup() as group:
             receiving = group.create_task(self._receive(client))
             waiting = group.create_task(closing.wait())
-            await asyncio.wait((receiving, waiting), return_when=asyncio.FIRST_COMPLETED)
-            receiving.cancel()
-            waiting.cancel()
+            tasks = [receiving, waiting]
+            if self._director is not None:
+                tasks.append(group.create_task(self._call(client, self._director)))
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in tasks:
+                task.cancel()
         await publish(client, here, State("stopped", self._start), retain=True)
+
+    async def _call(self, client: aiomqtt.Client, director: Director) -> None:
+        """Give tables their matches, whenever something has changed."""
+        assert self._due is not None
+        while True:
+            self._due.clear()
+            here = [
+                one.table for one in self._shown() if one.state == "ready" and one.view is not None and not one.alarm
+            ]
+            await asyncio.to_thread(director.call_due, self._clock(), here)
+            for table, order in director.orders(self._tables).items():
+                if self._ordered.get(table) != order:
+                    self._ordered[table] = order
+                    await publish(client, topic(self._venue, table, ORDER), order, retain=True)
+            self._tell()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CALL_S):
+                    await self._due.wait()
 
     async def _receive(self, client: aiomqtt.Client) -> None:
         async for messages in _batches(client):
@@ -94,6 +147,9 @@ class Hub:
             for message in messages:
                 try:
                     table, kind = address(message.topic.value)[1:]
+                    if not table:
+                        self._see_rival(message)
+                        continue
                     found = self._understood(table, kind, message.payload)
                 except MessageError as error:
                     self._note(message.topic.value, error.what)
@@ -101,8 +157,28 @@ class Hub:
                 if found is not None:
                     wanted.append((table, found))
             answers = await self._taken(wanted) if wanted else []
+            if self._director is not None and answers:
+                await asyncio.to_thread(self._follow, [(table, ack.epoch) for table, ack in answers if not ack.refused])
             self._tell()
             await asyncio.gather(*(publish(client, topic(self._venue, table, "ack"), ack) for table, ack in answers))
+
+    def _follow(self, games: list[tuple[str, str]]) -> None:
+        for table, epoch in dict.fromkeys(games):
+            if self._director is not None:
+                self._director.progress(self._clock(), table, epoch)
+
+    def _see_rival(self, message: aiomqtt.Message) -> None:
+        """Another hub at this broker would give tables other matches: that is said.
+
+        They push each other out, so each finds the other's word when it comes back; that of the first time may be of
+        an older start.
+        """
+        if (message.retain and self._sessions == 1) or not message.payload:
+            return
+        state = decode(bytes(message.payload), State)  # pyright: ignore[reportArgumentType]
+        if state.since != self._start:
+            self.rival = state.since
+            self._note("another hub", "it answers for the same venue at this broker; stop one of the two")
 
     def _understood(self, table: str, kind: str, payload: object) -> Hello | Events | None:
         """Return what is for the inbox; take what is for the page. Raises `MessageError`."""
@@ -119,6 +195,11 @@ class Hub:
                 shown = msgspec.structs.replace(shown, state=state.state, name=state.name)
             case "view":
                 shown = msgspec.structs.replace(shown, view=decode(data, View))
+            case "match":
+                reply = decode(data, Reply)
+                if self._director is not None:
+                    self._director.replied(self._clock(), table, reply)
+                    self.wake()
             case _:
                 return None
         self._tables[table] = shown
@@ -136,11 +217,15 @@ class Hub:
         alarms = {alarm.table: alarm for alarm in reversed(self._inbox.alarms()) if alarm.open}
         for table, alarm in alarms.items():
             self._note(table, f"{alarm.about}: {alarm.what}")
-        self._show(
-            tuple(
-                msgspec.structs.replace(shown, alarm=alarms[table].about if table in alarms else "")
-                for table, shown in sorted(self._tables.items())
-            )
+        self._show(self._shown(alarms))
+
+    def _shown(self, alarms: Mapping[str, Alarm] | None = None) -> tuple[TableShown, ...]:
+        """Return all tables, with why the journal of each is refused."""
+        if alarms is None:
+            alarms = {alarm.table: alarm for alarm in reversed(self._inbox.alarms()) if alarm.open}
+        return tuple(
+            msgspec.structs.replace(shown, alarm=alarms[table].about if table in alarms else "")
+            for table, shown in sorted(self._tables.items())
         )
 
     def _note(self, about: str, what: str) -> None:

@@ -1,19 +1,23 @@
-"""Runs a hub until it is stopped: broker where it brings one, inbox, page."""
+"""Runs a hub until it is stopped: broker where it brings one, inbox, tournament, pages."""
 
 from __future__ import annotations
 
 import asyncio
 import signal
+import sys
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
+from pi_controller.fleet.director import Director
 from pi_controller.fleet.embedded import embedded_broker
 from pi_controller.fleet.hub import Hub
 from pi_controller.fleet.hub_settings import broker_of, load_hub
 from pi_controller.fleet.inbox import Inbox
-from pi_controller.fleet.tables_page import TablesPage
+from pi_controller.fleet.pages import HubPages
+from pi_controller.fleet.tournament_log import TournamentLog
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 INBOX = "hub.sqlite"
@@ -25,19 +29,71 @@ def run_hub(folder: Path) -> None:
 
 
 async def _run(folder: Path) -> None:
-    settings = load_hub(folder)
-    broker, venue = broker_of(settings, folder), settings.venue.name
     closing = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, closing.set)
-    async with AsyncExitStack() as stack:
-        inbox = stack.enter_context(Inbox(folder / INBOX))
-        page = TablesPage(settings.page.host, settings.page.port)
-        page.start()
-        stack.callback(page.stop)
-        if settings.embedded:
-            await stack.enter_async_context(embedded_broker(broker.port))
-            print(f"a broker of its own, for tables on this machine: 127.0.0.1 port {broker.port}", flush=True)
-        print(f"all tables: {page.url}", flush=True)
-        await Hub(inbox, broker, venue, page.publish).run(closing)
+    await HubRun(folder).run(closing)
+
+
+def _print(line: str) -> None:
+    print(line, flush=True)
+
+
+class HubRun:
+    """The hub of `folder`; what it says while it starts goes to `said`, with `shows` the director's first PIN.
+
+    Raises `MatError`.
+    """
+
+    def __init__(self, folder: Path, said: Callable[[str], None] = _print, *, shows: bool | None = None) -> None:
+        self.director: Director
+        self.url = ""
+        self._folder = folder
+        self._said = said
+        self._shows = sys.stdout.isatty() if shows is None else shows
+        self._listening: asyncio.Future[None] | None = None
+
+    async def run(self, closing: asyncio.Event) -> None:
+        """Run until `closing`."""
+        if self._listening is None:
+            self._listening = asyncio.get_running_loop().create_future()
+        try:
+            await self._run(closing)
+        except BaseException as error:
+            if not self._listening.done():
+                self._listening.set_exception(error)
+                await asyncio.sleep(0)
+            raise
+
+    async def listening(self) -> None:
+        """Return when the pages are there and tables can come; raises what kept it from that."""
+        while self._listening is None:
+            await asyncio.sleep(0)
+        await asyncio.shield(self._listening)
+
+    async def _run(self, closing: asyncio.Event) -> None:
+        folder = self._folder
+        settings = load_hub(folder)
+        broker, venue = broker_of(settings, folder), settings.venue.name
+        async with AsyncExitStack() as stack:
+            inbox = stack.enter_context(Inbox(folder / INBOX))
+            log = stack.enter_context(TournamentLog(folder / INBOX))
+            self.director = Director(log, inbox)
+            pages = HubPages(settings, folder, self.director)
+            stack.callback(pages.close)
+            pages.start()
+            self.url = pages.url
+            if settings.embedded:
+                await stack.enter_async_context(embedded_broker(broker.port))
+                self._said(f"a broker of its own, for tables on this machine: 127.0.0.1 port {broker.port}")
+            self._said(f"all tables: {pages.url}")
+            if pages.stream_url:
+                self._said(f"the table that the director points at: {pages.stream_url}overlay")
+            if welcome := pages.welcome(shows=self._shows):
+                self._said(welcome)
+            hub = Hub(inbox, broker, venue, pages.publish, director=self.director)
+            pages.hub = hub
+            assert self._listening is not None
+            self._listening.set_result(None)
+            await hub.run(closing)

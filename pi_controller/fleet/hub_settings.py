@@ -37,10 +37,16 @@ class BrokerSection(Section):
 
 
 class PageSection(Section):
-    """The page of all tables."""
+    """The boards and the director's console."""
 
     host: Host = Field(default="127.0.0.1", description='"0.0.0.0" serves everyone on the network')
     port: int = Field(default=8090, ge=0, le=65535, description="0 takes any free one")
+    stream: int | None = Field(
+        default=None,
+        ge=0,
+        le=65535,
+        description="the port of the pages of the table that the director points at; none: they are not served",
+    )
 
 
 class HubSettings(Section):

@@ -56,6 +56,7 @@ pattern write {root}/{venue}/t/%u/hello
 pattern write {root}/{venue}/t/%u/ev
 pattern write {root}/{venue}/t/%u/state
 pattern write {root}/{venue}/t/%u/view
+pattern write {root}/{venue}/t/%u/match
 pattern read {root}/{venue}/t/%u/ack
 pattern read {root}/{venue}/t/%u/cmd/+
 pattern read {root}/{venue}/hub/state

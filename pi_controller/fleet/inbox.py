@@ -132,14 +132,14 @@ class Inbox:
                 found.setdefault(tid, {})[epoch] = seq
             return found
 
-    def rows(self, table: str, epoch: str) -> Iterator[Row]:
-        """Yield the records held of this journal, in order. Raises `InboxError`."""
+    def rows(self, table: str, epoch: str, first: int = 1) -> Iterator[Row]:
+        """Yield the records held of this journal from number `first` on, in order. Raises `InboxError`."""
         with self._errors("read"):
             query = (
                 "SELECT seq, batch, t, kind, body, hash FROM records "
-                "WHERE game = (SELECT id FROM games WHERE tid = ? AND epoch = ?) ORDER BY seq"
+                "WHERE game = (SELECT id FROM games WHERE tid = ? AND epoch = ?) AND seq >= ? ORDER BY seq"
             )
-            yield from map(Row._make, self._db.execute(query, (table, epoch)))
+            yield from map(Row._make, self._db.execute(query, (table, epoch, first)).fetchall())
 
     def close(self) -> None:
         """Close the file. Closing twice is fine."""

@@ -6,7 +6,7 @@ Games played before that are the host's own and are never sent: `JOURNAL.hub` be
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,20 +15,31 @@ import msgspec
 from pi_controller.errors import JournalError
 from pi_controller.fleet.messages import MOST_GAMES, Game
 from pi_controller.private_files import make_private
-from pi_controller.referee.facts import Opened
+from pi_controller.referee.facts import MatchGiven, Opened
 from pi_controller.table import journal_file as file
 
 if TYPE_CHECKING:
     from pi_controller.fleet.outbox import Range
+    from pi_controller.referee.facts import Fact
     from pi_controller.table.chain import Row
 
 
+_FIRST = 8
+"""Records among which those of the first batch are."""
+
+
+class NextGameError(JournalError):
+    """The next game has just taken the journal's name: what is there is read again in a moment."""
+
+
 class _Kept(NamedTuple):
-    """A journal: the file it is in, its last record, and the file of the game before, where there is one."""
+    """A journal: the file it is in, its last record, the file of the game before, where there is one, and the hub's
+    order that it was begun by, "" for none."""
 
     path: Path
     game: Game
     before: Path | None
+    order: str
 
 
 class Journals:
@@ -45,10 +56,23 @@ class Journals:
             self._kept = self._found(epoch)
         return (*(one.game for one in self._kept[:-1]), Game(epoch, seq))
 
+    @property
+    def orders(self) -> frozenset[str]:
+        """The orders of the hub by which games here were begun, as of the last `games`."""
+        return frozenset(one.order for one in self._kept if one.order)
+
+    @property
+    def order(self) -> str:
+        """That of the game that is played, "" where the hub did not give it."""
+        return self._kept[-1].order if self._kept else ""
+
     def rows(self, wanted: Range) -> list[Row]:
         """Return these records."""
         path = next((one.path for one in self._kept if one.game.epoch == wanted.epoch), self._path)
         with file.journal_errors(path, "read"), closing(file.look(path)) as db:
+            about = file.meta(db, file.SCHEMA_VERSION)
+            if about is None or about.epoch != wanted.epoch:  # the next game has just taken its name
+                raise NextGameError(f"journal {path.name} is another")
             return list(file.rows(db, file.SCHEMA_VERSION, wanted.last, wanted.first))
 
     def _found(self, epoch: str) -> list[_Kept]:
@@ -64,7 +88,7 @@ class Journals:
                 return found
             path = kept.before
         if not found or found[-1].game.epoch != epoch:
-            raise file.wrong(self._path, "it is becoming another", "it is read again in a moment")
+            raise NextGameError(f"journal {self._path.name} is another")
         make_private(self._since, self._path)
         self._since.write_text(epoch + "\n", "utf-8")
         return found[-1:]
@@ -79,13 +103,13 @@ def _look(path: Path) -> _Kept | None:
         if about is None:
             return None
         (seq,) = db.execute("SELECT coalesce(max(seq), 0) FROM facts").fetchone()
-        first = next(file.rows(db, file.SCHEMA_VERSION, to=1), None)
-    try:
-        fact = file.decode(first.body) if first else None
-    except msgspec.MsgspecError:
-        fact = None
-    after = fact.after if isinstance(fact, Opened) else ""
-    return _Kept(path, Game(about.epoch, seq), path.with_name(Path(after).name) if after else None)
+        first = [row for row in file.rows(db, file.SCHEMA_VERSION, to=_FIRST) if row.batch == 1]
+    facts: list[Fact] = []
+    with suppress(msgspec.MsgspecError):
+        facts += [file.decode(row.body) for row in first]
+    after = next((fact.after for fact in facts if isinstance(fact, Opened)), "")
+    order = next((fact.order for fact in facts if isinstance(fact, MatchGiven)), "")
+    return _Kept(path, Game(about.epoch, seq), path.with_name(Path(after).name) if after else None, order)
 
 
 READING = (JournalError, OSError, ValueError, sqlite3.Error)

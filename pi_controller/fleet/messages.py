@@ -1,7 +1,8 @@
 """Messages between a table and the hub: strict JSON, each field and each message bounded.
 
 A table sends `Hello` and `Events`, the hub answers both with `Ack`; `State` is whether somebody is there. The public
-view (`table.view.View`) is sent as it is on the live page.
+view (`table.view.View`) is sent as it is on the live page. The hub gives a table an `Order` to play a match, and the
+table says in a `Reply` what became of it.
 """
 
 from __future__ import annotations
@@ -21,11 +22,14 @@ MOST_BYTES = 1 << 20
 """Of a message; the broker is set up to take no longer one."""
 MOST_RECORDS = 64
 MOST_GAMES = 1024
+ORDER = "cmd/match"
+"""What the hub gives a table to play."""
 
 _Hex = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 _Epoch = Annotated[str, Meta(pattern=f"^[0-9a-f]{{{2 * EPOCH_BYTES}}}$")]
 _Count = Annotated[int, Meta(ge=0, lt=2**53)]
 _Word = Annotated[str, Meta(max_length=80)]
+_Name = Annotated[str, Meta(min_length=1, max_length=40)]
 _ROOT = ROOT.split("/")
 
 Refusal = Literal["", "replaced", "tampered"]
@@ -102,13 +106,38 @@ class State(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: _Word = ""
 
 
-Message = Hello | Events | Ack | State | View
-_KINDS: dict[str, Any] = {"hello": Hello, "ev": Events, "ack": Ack, "state": State, "view": View}
-_Kind = TypeVar("_Kind", Hello, Events, Ack, State, View)
+class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The match that the table is to play, retained; `order` names this giving of it and is "" for none.
+
+    `options` are the organiser's choices of the game's own options, for all tables the same.
+    """
+
+    order: _Word = ""
+    tournament: _Word = ""
+    match: _Word = ""
+    game: _Word = ""
+    version: _Word = ""
+    options: Annotated[dict[_Word, Any], Meta(max_length=64)] = {}
+    teams: Annotated[dict[Literal["A", "B"], _Name], Meta(max_length=2)] = {}
+
+
+class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What became of `order` at the table, retained: it was taken (once, whatever comes again), or `why` it was not."""
+
+    order: _Word
+    taken: bool
+    why: Annotated[str, Meta(max_length=400)] = ""
+
+
+Message = Hello | Events | Ack | State | View | Order | Reply
+_KINDS: dict[str, Any] = {
+    "hello": Hello, "ev": Events, "ack": Ack, "state": State, "view": View, ORDER: Order, "match": Reply
+}  # fmt: skip
+_Kind = TypeVar("_Kind", Hello, Events, Ack, State, View, Order, Reply)
 
 
 class Address(NamedTuple):
-    """Where a message came: `table` is "" for the hub's own; `kind` the topic's last word."""
+    """Where a message came: `table` is "" for the hub's own; `kind` the topic's last word, or with `cmd/` before it."""
 
     venue: str
     table: str
@@ -127,6 +156,10 @@ def topic(venue: str, table: str, kind: str) -> str:
 def address(text: str) -> Address:
     """Return what the topic `text` says. Raises `MessageError`."""
     match text.split("/"):
+        case [*root, venue, "t", table, "cmd", "match"] if (
+            root == _ROOT and is_topic_name(venue) and is_topic_name(table)
+        ):
+            return Address(venue, table, ORDER)
         case [*root, venue, "t", table, kind] if (
             root == _ROOT and is_topic_name(venue) and is_topic_name(table) and kind in _KINDS
         ):

@@ -16,13 +16,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pi_controller import __version__
-from pi_controller.fleet.journals import READING, Journals
+from pi_controller.errors import MatError
+from pi_controller.fleet.journals import READING, Journals, NextGameError
 from pi_controller.fleet.messages import (
+    ORDER,
     Ack,
     Events,
     Hello,
     MessageError,
+    Order,
     Record,
+    Reply,
     State,
     address,
     decode,
@@ -30,6 +34,8 @@ from pi_controller.fleet.messages import (
 )
 from pi_controller.fleet.mqtt import QOS, Broker, Will, password_in, publish, readable_ca, stay_connected
 from pi_controller.fleet.outbox import Outbox
+from pi_controller.referee.judge import MatchCall
+from pi_controller.table.command_queue import CommandQueueError
 from pi_controller.table.observer import Observer
 
 if TYPE_CHECKING:
@@ -38,6 +44,7 @@ if TYPE_CHECKING:
     import aiomqtt
 
     from pi_controller.fleet.outbox import Range
+    from pi_controller.table.command_queue import CommandQueue
     from pi_controller.table.settings import Settings
     from pi_controller.table.table import Table
     from pi_controller.table.view import View
@@ -45,6 +52,10 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 VIEW_S = 0.25
 """The view is sent no more often."""
+HUB = "hub"
+"""Who gives the table a match, in the journal."""
+SOON_S = 0.05
+"""So soon the journal of a match that was begun is there."""
 AGAIN_S = 1.0
 """After so long a journal that could not be read is tried again."""
 CLOSING_S = 3.0
@@ -55,11 +66,12 @@ _HIDDEN = frozenset({"hide", "check", "hit", "guess", "halted"})
 
 
 class _News(NamedTuple):
-    """The newest view, which journal it is of, and up to which record that may be sent."""
+    """The newest view, which journal it is of, up to which record that may be sent, and whether a game can begin."""
 
     view: View
     epoch: str
     released: int
+    free: bool
 
 
 def nothing_hidden(view: View) -> bool:
@@ -68,10 +80,19 @@ def nothing_hidden(view: View) -> bool:
 
 
 class TableLink(Observer):
-    """Sends what happens at the table called `name` to the hub, under the account `broker.user`."""
+    """Sends what happens at the table called `name` to the hub, under the account `broker.user`.
+
+    What the hub gives the table to play is commanded by `command_queue`; without one it is refused.
+    """
 
     def __init__(
-        self, broker: Broker, venue: str, name: str, journal: Path, clock: Callable[[], float] = time.monotonic
+        self,
+        broker: Broker,
+        venue: str,
+        name: str,
+        journal: Path,
+        clock: Callable[[], float] = time.monotonic,
+        command_queue: CommandQueue | None = None,
     ) -> None:
         self._broker = broker
         self._venue = venue
@@ -82,6 +103,11 @@ class TableLink(Observer):
         self._outbox = Outbox(self._start, __version__)
         self._latest: _News | None = None
         self._sent: View | None = None
+        self._command_queue = command_queue
+        self._order = Order()
+        self._reply: Reply | None = None
+        self._tried: tuple[str, str] = ("", "")
+        """The order that was refused last though the table was free, and the journal at that time."""
         self._hub = ""
         self._view_at = float("-inf")
         self._known = ""
@@ -96,7 +122,7 @@ class TableLink(Observer):
         if about is None or (before is not None and before.view is view):
             return
         released = before.released if before is not None and before.epoch == about.epoch else 0
-        self._latest = _News(view, about.epoch, view.seq if nothing_hidden(view) else released)
+        self._latest = _News(view, about.epoch, view.seq if nothing_hidden(view) else released, table.free)
         self._wake()
 
     def close(self) -> None:
@@ -133,8 +159,9 @@ class TableLink(Observer):
 
     async def _session(self, client: aiomqtt.Client) -> None:
         self._outbox.stop()
-        self._sent, self._hub = None, ""
+        self._sent, self._hub, self._reply, self._tried = None, "", None, ("", "")
         await client.subscribe(self._topic("ack"), QOS)
+        await client.subscribe(self._topic(ORDER), QOS)
         await client.subscribe(topic(self._venue, "", "state"), QOS)
         await publish(client, self._topic("state"), State("ready", self._start, self._name), retain=True)
         self._outbox.ask(self._clock())
@@ -147,14 +174,21 @@ class TableLink(Observer):
     async def _receive(self, client: aiomqtt.Client) -> None:
         async for message in client.messages:
             try:
-                self._take(address(message.topic.value).kind, bytes(message.payload))  # pyright: ignore[reportArgumentType]
+                about = address(message.topic.value)
+                if not about.table or about.kind in (
+                    "ack",
+                    ORDER,
+                ):  # the hub's own broker sends more than was asked for
+                    self._take(about.kind, bytes(message.payload))  # pyright: ignore[reportArgumentType]
             except MessageError as error:
                 self._note(error.what)
             self._news.set()
 
     def _take(self, kind: str, payload: bytes) -> None:
         now = self._clock()
-        if kind == "ack":
+        if kind == ORDER:
+            self._order = decode(payload, Order) if payload else Order()
+        elif kind == "ack":
             before = self._outbox.refused
             self._outbox.on_ack(now, decode(payload, Ack))
             if (refused := self._outbox.refused) and refused != before:
@@ -184,6 +218,7 @@ class TableLink(Observer):
         waits: list[float | None] = []
         try:
             self._outbox.have(self._journals.games(latest.epoch, latest.view.seq), latest.released)
+            waits.append(await self._obey(client, latest))
             while (out := self._outbox.due(self._clock())) is not None:
                 if isinstance(out, Hello):
                     await publish(client, self._topic("hello"), out)
@@ -197,11 +232,59 @@ class TableLink(Observer):
                     await publish(client, self._topic("view"), latest.view, retain=True)
                 else:
                     waits.append(self._view_at - now)
+        except NextGameError:
+            waits.append(SOON_S)
         except (*READING, MessageError) as error:
             self._note(str(error).split("\n", maxsplit=1)[0])
             waits.append(AGAIN_S)
         waits.append(self._outbox.wait(self._clock()))
         return min((wait for wait in waits if wait is not None), default=None)
+
+    async def _obey(self, client: aiomqtt.Client, latest: _News) -> float | None:
+        """Play what the hub has ordered, once, and reply; return after how many seconds to try again, None for not.
+
+        Whether it was is read in the journals: an order that comes once more after any of the three was killed is
+        known there.
+        """
+        order = self._order
+        if not order.order:
+            return None
+        reply, wait = Reply(order.order, True), None
+        if order.order not in self._journals.orders:
+            reply, wait = await self._try(order, latest)
+        if reply is not None and reply != self._reply:
+            self._reply = reply
+            await publish(client, self._topic("match"), reply, retain=True)
+        return wait
+
+    async def _try(self, order: Order, latest: _News) -> tuple[Reply | None, float | None]:
+        """Return what became of `order`, None where that is not known yet, and when to try again."""
+        if not latest.free or self._command_queue is None:
+            return Reply(order.order, False, "a game is under way at this table"), None
+        if self._tried == (order.order, latest.epoch):
+            return self._reply, None
+        call = MatchCall(
+            0.0,
+            order.tournament,
+            order.match,
+            order.order,
+            order.game,
+            order.version,
+            order.options,
+            {letter: str(name) for letter, name in order.teams.items()},
+        )
+        try:
+            if set(order.teams) != {"A", "B"}:
+                raise MessageError("the match has not two teams")
+            await self._command_queue.ask(call, HUB, HUB, order.order)
+        except CommandQueueError:  # it may have been taken: the journal tells
+            return None, AGAIN_S
+        except MatError as error:
+            log.warning("match %s is not played here: %s", order.match, error.what)
+            self._tried = (order.order, latest.epoch)
+            return Reply(order.order, False, ": ".join(filter(None, (error.what, error.todo)))[:400]), None
+        log.info("match %s of the tournament is played here", order.match)
+        return None, SOON_S
 
     def _note(self, what: str) -> None:
         if what != self._known:
@@ -223,9 +306,12 @@ def parts(wanted: Range, journals: Journals) -> list[Events]:
     return [*made, Events(wanted.epoch, tuple(part))] if part else made
 
 
-def table_link(settings: Settings) -> TableLink:
-    """Return what sends to the hub that `settings` name. Raises `SettingsError` where its files cannot be read."""
+def table_link(settings: Settings, command_queue: CommandQueue | None = None) -> TableLink:
+    """Return what sends to the hub that `settings` name, and takes its matches by `command_queue`.
+
+    Raises `SettingsError` where its files cannot be read.
+    """
     hub = settings.hub
     password = password_in(Path(hub.password_file)) if hub.password_file else None
     broker = Broker(hub.address, hub.port, hub.table, password, readable_ca(hub.ca))
-    return TableLink(broker, hub.venue, settings.table.name, settings.table.journal)
+    return TableLink(broker, hub.venue, settings.table.name, settings.table.journal, command_queue=command_queue)

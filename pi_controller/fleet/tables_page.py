@@ -1,38 +1,31 @@
-"""The page of all tables: score, what each waits for, and where a judge is wanted. It shows public views only."""
+"""All tables as cards: score, what each waits for, and where a judge is wanted. Public views only."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
 from markupsafe import Markup
 
-from pi_controller.fleet.hub import TableShown
 from pi_controller.show import phrases
 from pi_controller.show.game_show import show_of
 from pi_controller.show.i18n import catalogue, mark
 from pi_controller.show.names import inline, player_name
 from pi_controller.web.game_page import page_of
-from pi_controller.web.pushed_page import PushedPage
 from pi_controller.web.templates import render
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from pi_controller.fleet.hub import TableShown
     from pi_controller.table.view import View
 
-_STATIC = {
-    "tables.css": ("pi_controller.fleet", "text/css"),
-    "tables.js": ("pi_controller.fleet", "text/javascript"),
-}
-_PAGE, _LIST = (Path(__file__).with_name(name) for name in ("tables.html", "tables_list.html"))
+_LIST = Path(__file__).with_name("tables_list.html")
 _PRESENCE = {"ready": mark("connected"), "stopped": mark("switched off"), "lost": mark("no connection")}
 _ALARMS = {
     "replaced": mark("Another journal than before: nothing of it is taken until somebody accepts it."),
     "tampered": mark("This journal is not what it was: nothing of it is taken."),
 }
-MOST_WATCHERS = 64
 
 
 class _Cell(NamedTuple):
@@ -46,6 +39,7 @@ class _Cell(NamedTuple):
 
 class _Row(NamedTuple):
     name: str
+    match: str
     state: str
     presence: str
     wanted: str
@@ -54,40 +48,25 @@ class _Row(NamedTuple):
     cells: Sequence[_Cell]
 
 
-class TablesPage(PushedPage[tuple[TableShown, ...]]):
-    """Serves the tables at `host`:`port`. `publish` may be called from any thread."""
-
-    def __init__(self, host: str, port: int, language: str = "en") -> None:
-        self._language = language
-        super().__init__(host, port, _STATIC, MOST_WATCHERS)
-
-    def page(self, picture: tuple[TableShown, ...] | None) -> str:
-        """Return the whole page."""
-        rows = _rows(picture or (), self._language)
-        return render(_PAGE, self._language, tables=_markup(rows, self._language), wanted=_wanted(rows))
-
-    def event(self, picture: tuple[TableShown, ...]) -> tuple[str, bytes]:
-        """Return all tables as HTML, and those that want a judge."""
-        rows = _rows(picture, self._language)
-        return "tables", msgspec.json.encode({"html": str(_markup(rows, self._language)), "wanted": _wanted(rows)})
-
-
-def _markup(rows: Sequence[_Row], language: str) -> Markup:
+def tables_markup(
+    tables: Sequence[TableShown], language: str = "en", matches: Mapping[str, str] | None = None
+) -> Markup:
+    """Return all tables as HTML; `matches` are those that they play, by table."""
+    rows = [_row(table, language, (matches or {}).get(table.table, "")) for table in tables]
     return Markup(render(_LIST, language, rows=rows))  # noqa: S704 - escaped by it
 
 
-def _rows(tables: Sequence[TableShown], language: str) -> list[_Row]:
-    return [_row(table, language) for table in tables]
-
-
-def _wanted(rows: Sequence[_Row]) -> str:
+def wanted(tables: Sequence[TableShown], language: str = "en") -> str:
+    """Return in words where a judge is wanted."""
+    rows = [_row(table, language) for table in tables]
     return " ".join(f"{row.name}: {row.wanted}" for row in rows if row.wanted)
 
 
-def _row(table: TableShown, language: str) -> _Row:
+def _row(table: TableShown, language: str, match: str = "") -> _Row:
     text, view = catalogue(language).gettext, table.view
     return _Row(
         name=inline(table.name) if table.name else table.table,
+        match=match,
         state=table.state,
         presence=text(_PRESENCE[table.state]),
         wanted=_why_wanted(view, language) if view is not None else "",

@@ -33,6 +33,7 @@ from pi_controller.referee.facts import (
     Fact,
     GameClosed,
     HideAgain,
+    MatchGiven,
     Opened,
     ProtestMade,
     ProtestRuled,
@@ -142,7 +143,7 @@ class _Told:
                 self._rule(t, of_table(fact, teams, private=self._private), superseded)
             case SensorsUsed(t=t) | ProtestMade(t=t) | ProtestRuled(t=t) | ClockSet(t=t) | GameClosed(t=t):
                 self._rule(t, of_table(fact, self._teams, private=self._private), superseded)
-            case ByEye() if not superseded:
+            case ByEye() | MatchGiven() if not superseded:
                 self._entries.append(Comment(of_table(fact, {}, private=self._private)))
             case Question():
                 self._asked = fact

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pi_controller.games.wording import printable
 from pi_controller.referee.facts import (
     ByEye,
     Called,
     ClockSet,
     Fact,
     GameClosed,
+    MatchGiven,
     ProtestMade,
     ProtestRuled,
     SensorsUsed,
@@ -53,6 +55,8 @@ def of_table(fact: Fact, teams: Mapping[str, str], *, private: bool) -> str:
             said, why = f"{_team(teams, by) if by in ('A', 'B') else by} {_CLOSED[cause]}", reason
         case TeamsNamed(teams=named):
             said, why = f"the teams are {_team(named, 'A')} and {_team(named, 'B')}", ""
+        case MatchGiven(match=match):
+            said, why = f"match {printable(match)} of a tournament", ""
         case ByEye():
             said, why = "played by eye: the judge says what is found", ""
         case _:

@@ -262,6 +262,15 @@ class TeamsNamed(msgspec.Struct, frozen=True, tag_field="kind", tag="teams"):
     teams: dict[str, str]
 
 
+class MatchGiven(msgspec.Struct, frozen=True, tag_field="kind", tag="match"):
+    """This game is one of a tournament's `match`; `order` is the hub's own name of having given it to this table."""
+
+    t: float
+    tournament: str
+    match: str
+    order: str
+
+
 class Away(msgspec.Struct, frozen=True, tag_field="kind", tag="away"):
     """The table stood still from `since` until now: nothing was felt or shown, and no clock ran."""
 
@@ -314,6 +323,7 @@ Fact = (
     | ClockSet
     | GameClosed
     | TeamsNamed
+    | MatchGiven
     | Away
     | Undone
 )

@@ -117,6 +117,22 @@ class JudgeNewGame(msgspec.Struct, frozen=True, tag_field="judge", tag="new_game
     swapped: bool = False
 
 
+class MatchCall(msgspec.Struct, frozen=True, tag_field="judge", tag="match"):
+    """A tournament's hub gives the table a match: another game, of these teams, by these options.
+
+    It is no `JudgeCall`: no judge can say it, only the hub that the table's settings name.
+    """
+
+    t: float
+    tournament: str
+    match: str
+    order: str
+    game: str
+    version: str
+    options: dict[str, Any]
+    teams: dict[str, str]
+
+
 JudgeCall = (
     JudgeAction
     | JudgeAnswer

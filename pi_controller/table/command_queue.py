@@ -18,7 +18,7 @@ from pi_controller.table.command import Command
 
 if TYPE_CHECKING:
     from pi_controller.games.base import Game
-    from pi_controller.referee.judge import JudgeCall
+    from pi_controller.referee.judge import JudgeCall, MatchCall
     from pi_controller.referee.story import Protest
     from pi_controller.table.table import Table
     from pi_controller.table.view import View
@@ -75,7 +75,13 @@ class CommandQueue:
         """The table as it was shown last, None before."""
 
     async def ask(
-        self, call: JudgeCall, actor: str, role: str, key: str, expect: int | None = None, timeout_s: float = TIMEOUT_S
+        self,
+        call: JudgeCall | MatchCall,
+        actor: str,
+        role: str,
+        key: str,
+        expect: int | None = None,
+        timeout_s: float = TIMEOUT_S,
     ) -> Settled:
         """Say `call` to the table (its `t` is set when the table takes it) and return what came of it.
 

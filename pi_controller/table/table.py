@@ -4,22 +4,32 @@ from __future__ import annotations
 
 import logging
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from pi_controller.errors import JournalError, MatError
 from pi_controller.games import registry
 from pi_controller.games.base import IllegalActionError
 from pi_controller.referee.commitment import Bound
-from pi_controller.referee.facts import Called, Fact, LinkSeen, Opened, Question, SensorsSeen, SensorsUsed, Undone
+from pi_controller.referee.facts import (
+    Called,
+    Fact,
+    LinkSeen,
+    MatchGiven,
+    Opened,
+    Question,
+    SensorsSeen,
+    SensorsUsed,
+    Undone,
+)
 from pi_controller.referee.history import History
-from pi_controller.referee.judge import JudgeNewGame
+from pi_controller.referee.judge import JudgeNewGame, MatchCall
 from pi_controller.referee.seating import mirrored
 from pi_controller.table.command import CommandResult, StaleError, UsedKeyError
 from pi_controller.table.course import course_of
 from pi_controller.table.view import View, view_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
     from pi_controller.games.base import Game
     from pi_controller.mat.events import MatEvent
@@ -28,6 +38,7 @@ if TYPE_CHECKING:
     from pi_controller.referee.story import Story
     from pi_controller.table.command import Command
     from pi_controller.table.course import Course
+    from pi_controller.table.decides import Decides
     from pi_controller.table.journal import Journal
 
 log = logging.getLogger(__name__)
@@ -38,47 +49,6 @@ KEPT_RECORDS = 100
 """So many records the journal's log may hold before a hide is over; nothing is hidden in the games that are thrown."""
 PUZZLED = "puzzled"
 """What the judge is asked where the referee has come to something that the rules do not allow."""
-
-
-class Decides(Protocol):
-    """The referee as the table knows it; see `referee.Referee`."""
-
-    def decide(self, story: Story, event: MatEvent | JudgeCall) -> list[Fact]:
-        """Return what follows from an event or a call."""
-        ...
-
-    def tick(self, story: Story, t: float) -> list[Fact]:
-        """Return what follows from time passing."""
-        ...
-
-    def resume(self, story: Story, t: float) -> list[Fact]:
-        """Return what follows from a restart."""
-        ...
-
-    def sense(self, event: MatEvent) -> None:
-        """Remember, and conclude nothing."""
-        ...
-
-    def strike_reporting(self, story: Story) -> bool:
-        """Return whether a stroke is to be felt now."""
-        ...
-
-    def unanswered(self, story: Story) -> tuple[float, str] | None:
-        """Return when the open question is answered unless somebody answers it, and how."""
-        ...
-
-    @property
-    def rulings(self) -> tuple[Ruling, ...]:
-        """What can be ruled on a protest here."""
-        ...
-
-    def change_sides(self, seats: Seats) -> None:
-        """The other team hides from now on, and sits as `seats` say."""
-        ...
-
-    def catch_up(self, story: Story, t: float, why: str) -> list[Fact]:
-        """Return what follows from having stood still."""
-        ...
 
 
 def journalled_game(journal: Journal, game: Game[Any]) -> Game[Any]:
@@ -110,8 +80,9 @@ class Table:
     must be the one it holds (`journalled_game`) and its names prevail. `seats` say which mat is before the hiders, and
     which way round; pads are told to the table as the hiders see them (`far`). When the journal fails the table halts:
     it acknowledges nothing until `retry` finds the journal well. Once the game is over `JudgeNewGame` begins another:
-    the finished one is kept in a file beside `journal`, which is then of the new game. All times are seconds of one
-    clock.
+    the finished one is kept in a file beside `journal`, which is then of the new game. So does `MatchCall`, also where
+    nothing was played yet; where its options are others than the game's, `refereed` makes the referee for them. All
+    times are seconds of one clock.
     """
 
     def __init__(
@@ -122,6 +93,7 @@ class Table:
         referee: Decides,
         t: float = 0.0,
         seats: Seats = "stay",
+        refereed: Callable[[Game[Any]], Decides] | None = None,
     ) -> None:
         self.journal = journal
         self.game = game
@@ -131,6 +103,7 @@ class Table:
         self.halted: JournalError | None = None
         self._history = History(game)
         self.referee = referee
+        self._refereed = refereed
         self._view: View | None = None
         self._puzzle = ""
         self._tended = float("-inf")
@@ -182,6 +155,13 @@ class Table:
         return self.referee.rulings
 
     @property
+    def free(self) -> bool:
+        """Whether another game can begin: this one is over and no protest open, or nothing of it was played."""
+        story = self.story
+        untouched = not story.undoable.batch and not story.hide.passes and story.phase in ("toss", "throw", "hide")
+        return self.halted is None and story.protest is None and (story.phase == "over" or untouched)
+
+    @property
     def armed(self) -> bool:
         """Whether a hit is owed and no question open."""
         return self.halted is None and self.story.armed
@@ -204,8 +184,8 @@ class Table:
             return []
         return self._try(self._concluded(lambda: self.referee.tick(self.story, t), t))
 
-    def judge(self, call: JudgeCall, command: Command | None = None) -> list[Fact]:
-        """Do as the judge says; return the facts that follow. `command` tells who says it.
+    def judge(self, call: JudgeCall | MatchCall, command: Command | None = None) -> list[Fact]:
+        """Do as the judge says, or the hub; return the facts that follow. `command` tells who says it.
 
         Raises `InvalidActionError` or `IllegalActionError` for a call that cannot be followed, `JournalError` when it
         cannot be written; then it does not count.
@@ -214,6 +194,8 @@ class Table:
             raise self.halted
         if isinstance(call, JudgeNewGame):
             return self._begin_next(call, command)
+        if isinstance(call, MatchCall):
+            return self._take_match(call, command)
         facts = self._history.decided(call, self.referee.decide)
         if command is not None:
             facts = [command.called, *facts]
@@ -247,6 +229,7 @@ class Table:
             return True
         try:
             self.journal.reopen()
+            self._go_by(journalled_game(self.journal, self.game))
             self._fold()
             why = "the journal could not be written"
             self._write(self._concluded(lambda: self.referee.catch_up(self.story, t, why), t))
@@ -272,19 +255,54 @@ class Table:
             if "players" in self.game.settings:
                 raise IllegalActionError("there are no teams that change sides in this game", "begin it as it was")
             teams = {"A": teams["B"], "B": teams["A"]}
+        return self._go_on_with(self.game, teams, t, command)
+
+    def _take_match(self, call: MatchCall, command: Command | None) -> list[Fact]:
+        """Begin the game of a tournament's match; return the facts it begins with. Raises as `judge` does.
+
+        `UsageError` for options that this game does not have.
+        """
+        if (call.game, call.version) != (self.game.name, self.game.version):
+            raise IllegalActionError(
+                f"this table plays {self.game.name} {self.game.version}, not {call.game} {call.version}",
+                "set [game] name in its settings, or give it the same version of the program, and start it again",
+            )
+        if "players" in self.game.settings:
+            raise IllegalActionError("this game is played by players, not by two teams")
+        game = registry.game(call.game, call.options)
+        if dict(game.settings) != dict(self.game.settings) and self._refereed is None:
+            raise IllegalActionError("this table cannot change its options", "give it the options that it has")
+        if not self.free:
+            raise IllegalActionError("a game is under way at this table", "it takes the match when that is over")
+        match = MatchGiven(call.t, call.tournament, call.match, call.order)
+        return self._go_on_with(game, dict(call.teams), call.t, command, [match])
+
+    def _go_on_with(
+        self, game: Game[Any], teams: dict[str, str], t: float, command: Command | None, more: Sequence[Fact] = ()
+    ) -> list[Fact]:
+        """Keep this game under its date and begin `game`; return the facts it begins with, `more` the last of them."""
         try:
             kept = self.journal.place_to_keep()
-            facts = self._opening(t, teams, kept.name, command)
+            facts = [*self._opening(game, t, teams, kept.name, command), *more]
             self.journal.begin_next(facts, kept, t)
+            self._go_by(game)
             self._fold()
         except JournalError as error:
             self._halt(error)
             raise
         return facts
 
-    def _opening(self, t: float, teams: dict[str, str], after: str, command: Command | None) -> list[Fact]:
-        """Return the facts that the game after this one begins with."""
-        story, game = self.story, self.game
+    def _go_by(self, game: Game[Any]) -> None:
+        """Go by the options of `game`, another than before perhaps."""
+        if self._refereed is None or dict(game.settings) == dict(self.game.settings):
+            return
+        self.game, self.referee, self.mirrored = game, self._refereed(game), False
+
+    def _opening(
+        self, game: Game[Any], t: float, teams: dict[str, str], after: str, command: Command | None
+    ) -> list[Fact]:
+        """Return the facts that `game`, after this one, begins with."""
+        story = self.story
         revision_from = story.revision_from + self.journal.batch + 1
         options = dict(game.settings)
         facts: list[Fact] = [Opened(t, game.name, game.version, game.source, options, teams, after, revision_from)]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A match at a table, with its judge."""
+    """A match at a table, with its judge, "" where the table sees to that."""
 
     match: str
     teams: tuple[str, str]
@@ -51,6 +51,8 @@ class Hall:
     judged: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     rest: float = 0.0
     """s between two matches of a team."""
+    own_judges: bool = False
+    """Whether each table sees to its judge: then none is given to a match."""
 
     @property
     def free(self) -> tuple[str, ...]:
@@ -105,6 +107,9 @@ def assign(
             waiting.append(Waiting(pairing.id, teams, "rest", rested))
         elif not tables:
             waiting.append(Waiting(pairing.id, teams, "table"))
+        elif hall.own_judges:
+            called.append(Assignment(pairing.id, teams, tables.pop(0), ""))
+            busy |= {*teams}
         elif not judges:
             waiting.append(Waiting(pairing.id, teams, "judge"))
         else:

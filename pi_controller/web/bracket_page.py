@@ -8,7 +8,8 @@ table below it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from pi_controller.show.i18n import catalogue
 from pi_controller.tournament.bracket import LoserOf, Match, Seed, Source, WinnerOf
@@ -28,6 +29,7 @@ _HEAD = 46
 """Above each side's matches: its name, and the rounds'."""
 
 
+_CSS = Path(__file__).parent / "static" / "bracket.css"
 _LONGEST = 28
 """Letters of a name that a box holds; the whole name stands in the tables."""
 
@@ -76,19 +78,21 @@ class Drawing:
 
 def page(competition: Competition, state: State, title: str, language: str = "en") -> str:
     """Return the page of a tournament as HTML; `title` is the organiser's."""
-    pairings = competition.pairings(state)
-    drawn = drawing(competition, state, language) if isinstance(competition, Elimination) and state.teams else None
     return render(
-        "bracket.html",
-        language,
-        title=title,
-        drawing=drawn,
-        box=(WIDTH, HEIGHT),
-        rounds=_rounds(competition, pairings, language),
-        standings=competition.standings(state),
-        champion=competition.champion(state),
-        best_of=competition.best_of,
+        "bracket.html", language, title=title, css=_CSS.read_text("utf-8"), **parts(competition, state, language)
     )
+
+
+def parts(competition: Competition, state: State, language: str = "en") -> dict[str, Any]:
+    """Return what `bracket_parts.html` is filled with: the drawing, the standings, the rounds in words."""
+    drawn = drawing(competition, state, language) if isinstance(competition, Elimination) and state.teams else None
+    return {
+        "drawing": drawn,
+        "box": (WIDTH, HEIGHT),
+        "rounds": _rounds(competition, competition.pairings(state), language),
+        "standings": competition.standings(state),
+        "champion": competition.champion(state),
+    }
 
 
 def drawing(competition: Elimination, state: State, language: str = "en") -> Drawing:

@@ -338,9 +338,12 @@ def _filled(template: str, words: Mapping[str, str], language: str, **values: An
     return render(template, language, words=translated, as_json=msgspec.json.encode(translated).decode(), **values)
 
 
-def sign_in(language: str = "en", names: Sequence[str] = ()) -> str:
-    """Return the sign-in page. `names` are to be touched; of more than `MOST_NAMES` one's own is typed."""
-    return _filled("sign_in.html", SIGN_IN_WORDS, language, names=names if len(names) <= MOST_NAMES else ())
+def sign_in(language: str = "en", names: Sequence[str] = (), home: str = "/judge") -> str:
+    """Return the sign-in page of the console at `home`.
+
+    `names` are to be touched; of more than `MOST_NAMES` one's own is typed.
+    """
+    return _filled("sign_in.html", SIGN_IN_WORDS, language, names=names if len(names) <= MOST_NAMES else (), home=home)
 
 
 def page(

@@ -25,6 +25,7 @@ from pi_controller.referee.facts import (
     GameClosed,
     HideAgain,
     LinkSeen,
+    MatchGiven,
     Notice,
     Opened,
     ProtestMade,
@@ -68,7 +69,7 @@ _BY: Mapping[str, str] = {
 }
 _BY_WORD = GameClosed | StateSet | SensorsUsed | ProtestMade | ProtestRuled | ClockSet | TeamsNamed
 """What somebody says; from the terminal without a name."""
-_OF_THE_TABLE = Opened | Commit | Void | Reveal
+_OF_THE_TABLE = Opened | MatchGiven | Commit | Void | Reveal
 _CALLED: Mapping[str, str] = {"hidden": mark("The hiders are ready."), "answer": mark("An answer.")}
 
 
@@ -220,6 +221,8 @@ def _sentence(fact: Fact, game: str, teams: Mapping[str, str], language: str) ->
         case TeamsNamed(teams=named):
             both = {key: inline(clean(named.get(team, ""))) for key, team in (("a", "A"), ("b", "B"))}
             return text("The teams are {a} and {b}").format(**both)
+        case MatchGiven(match=match):
+            return text("A game of the tournament's match {match}").format(match=match)
         case Undone(reason=reason):
             return why(text("Taken back"), reason)
         case _:

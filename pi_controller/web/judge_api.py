@@ -7,25 +7,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import OrderedDict
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from pi_controller.errors import MatError
 from pi_controller.referee.judge import JudgeNewGame, JudgeRuling
 from pi_controller.table.review import beside
-from pi_controller.web import console_page, judge_hits, judge_people
+from pi_controller.web import console_page, judge_hits
 from pi_controller.web.judge_command import understood
 from pi_controller.web.judge_state import JudgeState, as_json
-from pi_controller.web.request_body import RefusedError, answer, only, refusal, same_site, sender, sent, text_of
+from pi_controller.web.request_body import RefusedError, answer, refusal, same_site, sent
 from pi_controller.web.shares import Shares
+from pi_controller.web.sign_in import SignIn
 from pi_controller.web.signing.roles import begins_games, may, rulings
-from pi_controller.web.signing.throttle import Rate
 from pi_controller.web.sse import BLOCK, HEARTBEAT_S, retry_ms
-from pi_controller.web.timeouts import keep_connection
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from pi_controller.table.command_queue import CommandQueue, Picture
-    from pi_controller.web.api_types import CommandDone, KeptHits, Me, SignedIn
+    from pi_controller.web.api_types import CommandDone, KeptHits, Me
     from pi_controller.web.feed import Feed
     from pi_controller.web.judge_state import Snapshot
     from pi_controller.web.signing.authenticator import Authenticator
@@ -42,20 +40,15 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-SESSION, DEVICE = "mat_session", "mat_device"
-"""The cookies."""
-_DEVICE_S = 400 * 86_400
 MOST_STREAMS, EACH = 64, 4
 """Event streams of all judges, and of one session; beyond, the oldest ends."""
 LOOK_S = 2.0
 """How soon a stream sees that its session has ended, s."""
 SOON_S = 0.1
 """How soon it looks again where a picture was published that is not on the desk yet, s."""
-COMMANDS_A_SECOND, BURST = 10.0, 60.0
-_SESSIONS = 256
 
 
-class JudgeApi:
+class JudgeApi(SignIn):
     """The console's answers: commands over `command_queue`, changes by `feed`, people by the `authenticator`."""
 
     def __init__(
@@ -68,30 +61,29 @@ class JudgeApi:
         heartbeat_s: float = HEARTBEAT_S,
         settle_s: float = console_page.SETTLE_S,
     ) -> None:
-        self.command_queue, self.feed, self.authenticator = command_queue, feed, authenticator
+        super().__init__(authenticator, "/judge", language)
+        self.command_queue, self.feed = command_queue, feed
         self._hits = beside(journal)
-        self._language = language
         self._heartbeat_s = heartbeat_s
         self._settle_s = settle_s
         self._state = JudgeState(command_queue, journal, language)
         self._streams = Shares(MOST_STREAMS, EACH)
-        self._rates: OrderedDict[str, Rate] = OrderedDict()
 
     async def page(self, request: Request) -> Response:
         """Answer the console, or the sign-in page to who is not signed in."""
         try:
-            session = await self._who(request)
+            session = await self.who(request)
             snapshot = await self.snapshot()
         except MatError as error:
             if error.code != "signed_out":
                 raise
-            return await self._sign_in_page()
+            return await self.form()
         view, content = snapshot.picture.view, self._state.page(snapshot, session.person.role)
         as_of, beat_s = f"{datetime.now().astimezone():%H:%M:%S}", self._heartbeat_s
         page = console_page.page(
             view,
             content,
-            self._language,
+            self.language,
             as_of=as_of,
             me=session.person.name,
             beat_s=beat_s,
@@ -99,52 +91,16 @@ class JudgeApi:
         )
         return HTMLResponse(page)
 
-    async def sign_in_page(self, request: Request) -> Response:
-        """Answer the sign-in page; who is signed in goes on to the console."""
-        try:
-            await self._who(request)
-        except RefusedError:
-            return await self._sign_in_page()
-        return RedirectResponse("/judge", 303)
-
-    async def _sign_in_page(self) -> Response:
-        people = await asyncio.to_thread(self.authenticator.users.everybody)
-        return HTMLResponse(console_page.sign_in(self._language, [one.name for one in people]))
-
-    async def sign_in(self, request: Request) -> Response:
-        """Take a name and a PIN, give a session."""
-        body = await sent(request)
-        only(body, "name", "pin")
-        name, pin = text_of(body, "name", judge_people.LONGEST_NAME), text_of(body, "pin", judge_people.LONGEST_PIN)
-        device = request.cookies.get(DEVICE)
-        came = await self.authenticator.sign_in(name, pin, sender(request), device)
-        if before := request.cookies.get(SESSION):
-            await self.authenticator.end(before)
-        signed_in: SignedIn = {"ok": True, "name": came.person.name, "role": came.person.role}
-        found = answer(signed_in)
-        self._give(request, found, SESSION, came.session)
-        self._give(request, found, DEVICE, came.device, _DEVICE_S)
-        return found
-
-    async def sign_out(self, request: Request) -> Response:
-        """End the session."""
-        await sent(request)
-        if token := request.cookies.get(SESSION):
-            await self.authenticator.end(token)
-        found = answer({"ok": True})
-        self._give(request, found, SESSION, "", 0)
-        return found
-
     async def state(self, request: Request) -> Response:
         """Answer the whole state."""
         same_site(request)
-        session = await self._who(request, touch=False)
+        session = await self.who(request, touch=False)
         return Response(self._content(await self.snapshot(), session), media_type="application/json")
 
     async def events(self, request: Request) -> Response:
         """Answer the state whenever it changes, until the session ends."""
         same_site(request)
-        session = await self._who(request, touch=False)
+        session = await self.who(request, touch=False)
         if request.method == "HEAD":
             return Response(media_type="text/event-stream")
         return StreamingResponse(
@@ -153,7 +109,7 @@ class JudgeApi:
 
     async def command(self, request: Request) -> Response:
         """Say something to the table."""
-        session = await self._who(request)
+        session = await self.who(request)
         command = understood(await sent(request))
         person = session.person
         if not may(person.role, command.tag):
@@ -168,7 +124,7 @@ class JudgeApi:
             possible = (await self.snapshot()).picture.rulings
             if not begins_games(person.role, possible):
                 raise RefusedError("role", "another game is the head judge's to begin", "call the head judge")
-        if (wait := self._rate(session.id).take(self.authenticator.clock())) > 0:
+        if (wait := self.rate(session)) > 0:
             raise RefusedError("often", "too many commands at once", f"wait {wait:.1f} s")
         done = await self.command_queue.ask(command.call, person.name, person.role, command.key, command.expect)
         log.info("%s (%s): %s, record %d", person.name, person.role, command.tag, done.seq)
@@ -178,7 +134,7 @@ class JudgeApi:
     async def hits(self, request: Request) -> Response:
         """Answer which hits can be looked at."""
         same_site(request)
-        session = await self._who(request)
+        session = await self.who(request)
         view = (await self.snapshot()).picture.view
         found: KeptHits = {"hits": await asyncio.to_thread(judge_hits.listed, self._hits, view, session.person.role)}
         return answer(found)
@@ -186,33 +142,11 @@ class JudgeApi:
     async def hit(self, request: Request) -> Response:
         """Answer the picture of one hit."""
         same_site(request)
-        session = await self._who(request)
+        session = await self.who(request)
         view = (await self.snapshot()).picture.view
         number = min(request.path_params["n"], 2**53)
         drawn = await asyncio.to_thread(judge_hits.drawn, self._hits, number, view, session.person.role)
         return Response(drawn, media_type="image/svg+xml")
-
-    async def people(self, request: Request) -> Response:
-        """Answer who may sign in, or change it; for the head judge."""
-        same_site(request)
-        session = await self._who(request)
-        if not may(session.person.role, "people"):
-            raise RefusedError("role", "only the head judge sees to the people", "ask the head judge")
-        if request.method != "POST":
-            return answer(await judge_people.everybody(self.authenticator))
-        body = await sent(request)
-        done = await judge_people.change(self.authenticator, body)
-        log.info("%s changed the people: %s", session.person.name, body["do"])
-        return answer(done)
-
-    async def _who(self, request: Request, *, touch: bool = True) -> Session:
-        """Return the session of the request; raises `RefusedError`. With `touch` it counts as something done."""
-        token = request.cookies.get(SESSION, "")
-        session = await self.authenticator.session(token, touch=touch) if 0 < len(token) <= 100 else None
-        if session is None:
-            raise RefusedError("signed_out", "you are not signed in", "sign in")
-        keep_connection(request.scope)
-        return session
 
     async def snapshot(self) -> Snapshot:
         """Return the table as it was shown last. Raises `RefusedError` while there is none."""
@@ -224,17 +158,6 @@ class JudgeApi:
     def _content(self, snapshot: Snapshot, session: Session) -> bytes:
         me: Me = {"name": session.person.name, "role": session.person.role}
         return as_json(self._state.content(snapshot, me, self.authenticator.clock()))
-
-    def _rate(self, session: str) -> Rate:
-        rate = self._rates.setdefault(session, Rate(COMMANDS_A_SECOND, BURST))
-        self._rates.move_to_end(session)
-        while len(self._rates) > _SESSIONS:
-            self._rates.popitem(last=False)
-        return rate
-
-    def _give(self, request: Request, found: Response, cookie: str, value: str, max_age: int | None = None) -> None:
-        secure = request.url.scheme == "https"
-        found.set_cookie(cookie, value, max_age=max_age, path="/judge", secure=secure, httponly=True, samesite="strict")
 
     async def _follow(self, request: Request, session: Session) -> AsyncIterator[bytes]:
         watcher = self.feed.subscribe()
@@ -248,7 +171,7 @@ class JudgeApi:
                 waited = min(SOON_S, looks) if behind else looks
                 snapshot = await watcher.next(waited)
                 try:
-                    session = await self._who(request, touch=False)
+                    session = await self.who(request, touch=False)
                     told = await self.snapshot()
                 except MatError:
                     return

@@ -72,13 +72,18 @@ def same_site(request: Request) -> None:
         raise RefusedError("origin", "another site's page asks for this", "open the console itself")
 
 
-async def sent(request: Request) -> dict[str, Any]:
-    """Return the JSON object that was sent. Raises `RefusedError`."""
+def from_own_page(request: Request) -> None:
+    """Raise `RefusedError` where a request that changes something does not come from the console's own page."""
     same_site(request)
     origin = request.headers.get("origin", "")
     scheme, _, host = origin.partition("://")
     if scheme not in {"http", "https"} or host.lower() != request.headers.get("host", "").lower():
         raise RefusedError("origin", "this was not sent by the console's own page", "open the console itself")
+
+
+async def sent(request: Request) -> dict[str, Any]:
+    """Return the JSON object that was sent. Raises `RefusedError`."""
+    from_own_page(request)
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != "application/json":
         raise RefusedError("type", "only JSON is taken here", "send it as application/json")

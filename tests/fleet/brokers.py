@@ -71,12 +71,12 @@ class Mosquitto:
 class RunningHub:
     """A hub in a thread of its own; `until` waits for what it shows, or has in its inbox."""
 
-    def __init__(self, inbox, broker):
-        self.tables = ()
+    def __init__(self, inbox, broker, director=None):
+        self.tables, self.quick = (), False
         self.inbox = inbox
         self._news = threading.Condition()
         self._closing = asyncio.Event()
-        self._hub = Hub(inbox, broker, VENUE, self._show)
+        self.hub = Hub(inbox, broker, VENUE, self._show, director=director)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run)
         self._thread.start()
@@ -87,7 +87,7 @@ class RunningHub:
         with self._news:
             while not (found := holds(self)):
                 assert time.monotonic() < end, (self.tables, self.inbox.held())
-                self._news.wait(0.5)
+                self._news.wait(0.02 if self.quick else 0.5)
         return found
 
     def shown(self, table):
@@ -99,7 +99,7 @@ class RunningHub:
         self._loop.close()
 
     def _run(self):
-        self._loop.run_until_complete(self._hub.run(self._closing))
+        self._loop.run_until_complete(self.hub.run(self._closing))
 
     def _show(self, tables):
         with self._news:

@@ -237,8 +237,8 @@ class Outside:
         class Hall(table_link.TableLink):
             """The link to the hub without its thread: it sends in each step, and the hub answers at once."""
 
-            def __init__(self, broker, venue, name, journal):
-                super().__init__(broker, venue, name, journal, clock)
+            def __init__(self, broker, venue, name, journal, command_queue):
+                super().__init__(broker, venue, name, journal, clock, command_queue)
                 self._inbox = stack.enter_context(Inbox(outside.hub))
                 self._outbox.ask(clock())
 

@@ -9,7 +9,8 @@ from contextlib import ExitStack, closing
 import pytest
 from judge_house import House, raw, say, sign_in
 
-from pi_controller.web import judge_api, request_body, timeouts
+from pi_controller.web import request_body, timeouts
+from pi_controller.web import sign_in as console
 
 POSTS = ("/judge/sign-in", "/judge/sign-out", "/judge/command", "/judge/people")
 
@@ -39,7 +40,7 @@ WAYS_OUT = [
 
 @pytest.mark.parametrize("path", WAYS_OUT, ids=lambda path: path[:40])
 def test_no_path_leads_anywhere_else(house, ann, path):
-    cookie = f"{judge_api.SESSION}={ann.cookies[judge_api.SESSION]}"
+    cookie = f"{console.SESSION}={ann.cookies[console.SESSION]}"
     head = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nCookie: {cookie}\r\n\r\n"
     answer = raw(house.server.port, head.encode())
     assert answer.split(b" ")[1] in {b"404", b"400"}
@@ -56,7 +57,7 @@ def test_a_method_is_as_it_is_written(house, method):
 @pytest.mark.parametrize("path", POSTS)
 def test_what_is_too_large_is_refused_before_it_comes(house, ann, path):
     head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\nContent-Type: application/json\r\n"
-    head += f"Cookie: {judge_api.SESSION}={ann.cookies[judge_api.SESSION]}\r\nContent-Length: 99999999\r\n\r\n"
+    head += f"Cookie: {console.SESSION}={ann.cookies[console.SESSION]}\r\nContent-Length: 99999999\r\n\r\n"
     answer = raw(house.server.port, head.encode())
     assert answer.startswith(b"HTTP/1.1 413 ")
 

@@ -16,8 +16,9 @@ from pi_controller.referee.facts import Called
 from pi_controller.table.command_queue import CommandQueue
 from pi_controller.table.settings import Settings
 from pi_controller.table.view import View
-from pi_controller.web.judge_api import BURST, LOOK_S
+from pi_controller.web.judge_api import LOOK_S
 from pi_controller.web.judging import HEAD, Judging, welcome
+from pi_controller.web.sign_in import BURST
 from pi_controller.web.signing.authenticator import Authenticator
 from pi_controller.web.signing.sessions import Sessions
 from pi_controller.web.signing.users import FILE, Users

@@ -5,7 +5,7 @@ from judge_house import PIN, House, sign_in
 
 from pi_controller.errors import MatError
 from pi_controller.table.settings import Settings
-from pi_controller.web import judge_api
+from pi_controller.web import sign_in as console
 from pi_controller.web.signing.throttle import FREE_AT_ALL
 
 PROXY, OTHER = "127.0.0.9", "127.0.0.8"
@@ -73,7 +73,7 @@ def test_the_cookies_are_secure_behind_tls(house, address, scheme, secure):
         answer = sign_in(through(web, "192.0.2.7", scheme), "Ann")
         assert answer.status_code == 200
         cookies = answer.headers.get_list("set-cookie")
-        assert {one.partition("=")[0] for one in cookies} == {judge_api.SESSION, judge_api.DEVICE}
+        assert {one.partition("=")[0] for one in cookies} == {console.SESSION, console.DEVICE}
         assert [("; secure" in one.lower()) for one in cookies] == [secure] * 2
 
 

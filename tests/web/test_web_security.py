@@ -12,6 +12,7 @@ from test_server import Stream
 
 from pi_controller.referee.facts import Called
 from pi_controller.web import judge_api
+from pi_controller.web import sign_in as console
 from pi_controller.web.middleware import CSP, HEADERS
 
 TOSS = {"do": "toss", "winner": "A"}
@@ -167,13 +168,13 @@ def cookies(answer):
 def test_cookies(house):
     with house.browser() as web:
         given = cookies(sign_in(web, "Jo"))
-        assert set(given) == {judge_api.SESSION, judge_api.DEVICE}
+        assert set(given) == {console.SESSION, console.DEVICE}
         for value, attributes in given.values():
             assert len(value) >= 43
             assert {"httponly", "samesite=strict", "path=/judge"} <= attributes
             assert not any(one.startswith("domain") for one in attributes)
-        assert not any(one.startswith(("max-age", "expires")) for one in given[judge_api.SESSION][1])
-        ended = cookies(web.post("/judge/sign-out", json={}))[judge_api.SESSION]
+        assert not any(one.startswith(("max-age", "expires")) for one in given[console.SESSION][1])
+        ended = cookies(web.post("/judge/sign-out", json={}))[console.SESSION]
         assert ended[0].strip('"') == ""
         assert "max-age=0" in ended[1]
         assert not any(cookies(web.get(path)) for path in ("/", "/view.json", "/judge"))
@@ -184,18 +185,18 @@ def test_cookies(house):
 def test_a_session_that_was_planted_is_not_taken_over(house):
     planted = "A" * 43
     with house.browser() as web, house.browser() as thief:
-        web.cookies.set(judge_api.SESSION, planted, path="/judge")
-        web.cookies.set(judge_api.DEVICE, planted, path="/judge")
+        web.cookies.set(console.SESSION, planted, path="/judge")
+        web.cookies.set(console.DEVICE, planted, path="/judge")
         given = cookies(sign_in(web, "Jo"))
         assert planted not in [value for value, _ in given.values()]
-        thief.cookies.set(judge_api.SESSION, planted, path="/judge")
+        thief.cookies.set(console.SESSION, planted, path="/judge")
         error(thief.get("/judge/state.json"), 401, "signed_out")
         # nor does a session of one's own that was planted on somebody else go on, or become theirs
         thief.cookies.clear()
         sign_in(thief, "Sam")
-        mine = thief.cookies[judge_api.SESSION]
+        mine = thief.cookies[console.SESSION]
         with house.browser() as other:
-            other.cookies.set(judge_api.SESSION, mine, path="/judge")
+            other.cookies.set(console.SESSION, mine, path="/judge")
             sign_in(other, "Ann")
         error(thief.get("/judge/state.json"), 401, "signed_out")
 
@@ -315,7 +316,7 @@ def test_nothing_tells_a_secret(house, caplog):
             shown = str(Stream(response).next("judge"))
         answers.append(web.post("/judge/people", json={"do": "remove", "id": made["id"]}))
     secrets = [PIN, made["pin"], anew["pin"], "424242", "535353", "646464", "757575", "argon2"]
-    secrets += [value for value, _ in given.values()] + [web.cookies[judge_api.DEVICE]]
+    secrets += [value for value, _ in given.values()] + [web.cookies[console.DEVICE]]
     bodies = [answer.text for answer in answers if not answer.is_stream_consumed or "json" in str(answer.headers)]
     logged = [one for one in caplog.records if not one.name.startswith("http")]  # the browser's own say what it does
     text = "\n".join([*(one.getMessage() for one in logged), shown, *bodies, *(str(answer.url) for answer in answers)])

@@ -2,6 +2,8 @@
 // @ts-check
 import { by, fill, say, set, words } from "./judge_page.js";
 
+const home = document.body.dataset.home ?? "/judge";
+
 /** Make the sign-in page work. */
 export function signIn() {
   const form = /** @type {HTMLFormElement} */ (by("sign-in"));
@@ -60,13 +62,13 @@ export function signIn() {
     say(problem, "");
     say(send, words.sending);
     try {
-      const answer = await fetch("/judge/sign-in", {
+      const answer = await fetch(`${home}/sign-in`, {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify({ name: name.value.trim(), pin: pin.value }),
       });
       const told = await answer.json();
-      if (answer.ok) return location.replace("/judge");
+      if (answer.ok) return location.replace(home);
       say(send, words.send);
       pin.value = "";
       if (keyboard) pin.focus();

@@ -1,0 +1,166 @@
+"""`moccasin-mat hub --demo`: a whole tournament on one machine, tables simulated, boards live.
+
+Hub, broker, tournament and table programs are the real ones, each table in a process of its own; its judge types by
+chance. Nothing is left behind.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from pi_controller.errors import UsageError
+from pi_controller.fleet.hub_run import HubRun
+from pi_controller.tournament.decisions import Announced, Drawn, Entered, Entry, Planned, Pointed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pi_controller.fleet.director import Director
+    from pi_controller.tournament.director import Tournament
+
+TERMINATE_S = 5.0
+LOOK_S = 0.2
+
+
+class Demo(NamedTuple):
+    """How large the demonstration is; `pace` is the seconds from one hit to the next, `port` the boards'."""
+
+    teams: int = 16
+    tables: int = 4
+    points: int = 5
+    pace: float = 0.08
+    seed: int = 1
+    port: int = 8090
+    once: bool = False
+
+
+def run_demo(demo: Demo) -> int:
+    """Play the tournament; return 0 when it has a champion. Raises `MatError`."""
+    if not 2 <= demo.teams <= 64 or not 1 <= demo.tables <= 16:
+        raise UsageError("hub --demo: 2 to 64 teams, 1 to 16 tables", "choose others")
+    print(f"A tournament of {demo.teams} teams on {demo.tables} simulated tables is being set up ...", flush=True)
+    with tempfile.TemporaryDirectory(prefix="moccasin-mat-hub-") as folder:
+        return asyncio.run(_play(demo, Path(folder)))
+
+
+async def _play(demo: Demo, folder: Path) -> int:
+    broker = _free_port()
+    (folder / "hub.toml").write_text(f"[broker]\nport = {broker}\n[page]\nport = {demo.port}\nstream = 0\n", "utf-8")
+    with ExitStack() as stack:
+        hub = HubRun(folder, said=lambda line: print(f"  {line}", flush=True), shows=True)
+        closing = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, closing.set)
+        running = asyncio.create_task(hub.run(closing))
+        await hub.listening()
+        director = hub.director
+        _draw(director, demo)
+        print(f"  {demo.tables} tables are started, each a program of its own", flush=True)
+        for number in range(1, demo.tables + 1):
+            stack.enter_context(_table(folder, number, broker, demo))
+        print(f"The boards are live at {hub.url}", flush=True)
+        print("Ctrl-C ends the demonstration.", flush=True)
+        begun, shown = time.monotonic(), 0
+        while director.now.champion is None and not closing.is_set() and not running.done():
+            shown = _results(director, shown)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(closing.wait(), LOOK_S)
+        _results(director, shown)
+        champion = director.now.champion
+        if champion is not None:
+            _end(director, champion, time.monotonic() - begun, hub.url)
+            if not demo.once:
+                print("The boards stay up until Ctrl-C.", flush=True)
+                await asyncio.wait((running, asyncio.create_task(closing.wait())), return_when=asyncio.FIRST_COMPLETED)
+        stack.close()  # the tables first: they would look for the hub
+        closing.set()
+        await running
+        return 0 if champion is not None else 130
+
+
+def _draw(director: Director, demo: Demo) -> None:
+    """Plan the tournament, enter the teams and draw them."""
+    now, who = time.time, "Director"
+    plan = Planned(
+        secrets.token_hex(8),
+        title="A tournament on simulated tables",
+        options={"points": demo.points},
+        results="at_once",
+    )
+    director.decide(now(), who, plan)
+    director.decide(now(), who, Entered(tuple(Entry(f"Team {n}") for n in range(1, demo.teams + 1))))
+    director.decide(now(), who, Drawn(seed := f"demonstration {demo.seed}"))
+    director.decide(now(), who, Announced("This is a simulation: a program plays all games."))
+    director.decide(now(), who, Pointed("t01"))
+    print(f"  {demo.teams} teams are drawn by the seed '{seed}', double elimination", flush=True)
+
+
+def _table(folder: Path, number: int, broker: int, demo: Demo) -> ExitStack:
+    name = f"t{number:02d}"
+    settings = folder / f"{name}.toml"
+    settings.write_text(
+        f'[table]\nname = "Table {number}"\njournal = "{name}/table.sqlite"\n[board]\nport = "none"\n'
+        f'[web]\nenabled = false\n[hub]\naddress = "127.0.0.1"\nport = {broker}\ntable = "{name}"\n',
+        "utf-8",
+    )
+    (folder / name).mkdir()
+    command = [sys.executable, "-m", "pi_controller.sim.hall_table", str(settings)]
+    process = subprocess.Popen([*command, str(100 * demo.seed + number), str(demo.pace)], start_new_session=True)
+    stack = ExitStack()
+    stack.callback(_stop, process)
+    return stack
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(TERMINATE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _results(director: Director, shown: int) -> int:
+    """Print the results that came since; return how many there are."""
+    lines = list(_played(director.now))
+    for line in lines[shown:]:
+        print(line, flush=True)
+    return len(lines)
+
+
+def _played(now: Tournament) -> Iterator[str]:
+    """Yield a line for each game that counts, in the order in which they ended."""
+    pairings = {pairing.id: pairing for pairing in now.competition.pairings(now.state)}
+    for match, source in sorted(
+        ((match, sources[-1]) for match, sources in now.sources.items()), key=lambda found: found[1].t
+    ):
+        pairing = pairings[match]
+        loser = next((team for team in pairing.teams if team != pairing.winner), "")
+        yield f"{match:6} {pairing.winner} beat {loser} at {source.table}"
+
+
+def _end(director: Director, champion: str, seconds: float, url: str) -> None:
+    now = director.now
+    print(f"\n{champion} has won the tournament, after {len(now.sources)} matches in {seconds:.0f} s. Its path:")
+    for pairing in now.competition.pairings(now.state):
+        if champion in pairing.teams and pairing.winner is not None:
+            other = next((team for team in pairing.teams if team != champion), "")
+            print(f"  {pairing.id:6} {'beat' if pairing.winner == champion else 'lost to'} {other}")
+    print(f"The drawing, the bracket and all results: {url}", flush=True)
+
+
+def _free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])

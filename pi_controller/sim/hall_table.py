@@ -1,0 +1,89 @@
+"""A table of the simulated tournament, in a process of its own: the table program, with a judge who types by chance.
+
+Journal, daemon, link to the hub and rules are those of `run`; nobody plays by a mat here. The judge enters what two
+teams without skill would do: a hit finds by luck, and each pad that was missed makes the next hit likelier.
+
+    python -m pi_controller.sim.hall_table SETTINGS SEED PACE
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pi_controller.assembly import assemble
+from pi_controller.errors import MatError
+from pi_controller.referee.judge import JudgeAction
+from pi_controller.run import Stop, steady_clock
+from pi_controller.table.settings import load
+
+if TYPE_CHECKING:
+    from pi_controller.games.base import Json
+    from pi_controller.table.table import Table
+
+IDLE_S = 0.02
+HANDSHAKE_S = 1.5
+"""So long the teams stand at the table before a game, and shake hands after it."""
+_FINDS = {"first": 1 / 4, "second": 1 / 3}
+
+
+class ChanceJudge:
+    """Enters an action every `pace` seconds, `rng`'s choice; of a match only, and none once it is over."""
+
+    def __init__(self, rng: random.Random, pace: float) -> None:
+        self._rng = rng
+        self._pace = pace
+        self._next = 0.0
+        self._epoch = ""
+
+    def step(self, t: float, table: Table, playing: bool) -> None:
+        """Enter what is next, if it is time; `playing`: the table has a match."""
+        about = table.journal.meta
+        if about is not None and about.epoch != self._epoch:
+            self._epoch, self._next = about.epoch, t + min(HANDSHAKE_S, 10 * self._pace)
+        if not playing or t < self._next or table.view.phase == "over":
+            return
+        self._next = t + self._pace
+        try:
+            table.judge(JudgeAction(t, self._action(table)))
+        except MatError as error:
+            logging.getLogger(__name__).warning("%s", error.what)
+
+    def _action(self, table: Table) -> dict[str, Json]:
+        legal = table.game.legal_actions(table.story.state)
+        owed = table.view.owed
+        if owed in _FINDS and table.view.phase in ("hide", "hit"):
+            return {"do": "hit", "found": self._rng.random() < _FINDS[owed]}
+        return self._rng.choice([action for action in legal if action["do"] != "foul"] or list(legal))
+
+
+def main(argv: list[str]) -> int:
+    """Run the table until SIGTERM."""
+    settings, seed, pace = load(Path(argv[0])), int(argv[1]), float(argv[2])
+    logging.basicConfig(level=logging.WARNING)
+    stop, clock = Stop(), steady_clock()
+    stop.at_signals()
+    judge = ChanceJudge(random.Random(seed), pace)
+    with ExitStack() as stack:
+        made = assemble(settings, Path(argv[0]).parent, clock, stack)
+        table, queue = made.daemon.table, made.command_queue
+        assert queue is not None
+        while not stop.wanted:
+            made.daemon.step(t := clock())
+            queue.serve(table, clock())
+            judge.step(t, table, _playing(table))
+            stop.wait(min(IDLE_S, pace or 0.001))
+    return 0
+
+
+def _playing(table: Table) -> bool:
+    story: Any = table.story
+    return dict(story.teams) != {"A": "A", "B": "B"}
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

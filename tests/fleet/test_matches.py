@@ -1,0 +1,269 @@
+"""Matches given to tables over a real Mosquitto: taken, refused, played, reported; whoever is killed meanwhile."""
+
+import random
+import time
+
+import pytest
+from brokers import VENUE, Mosquitto, RunningHub, needs_mosquitto
+
+from pi_controller.console import run_line
+from pi_controller.fleet.director import Director
+from pi_controller.fleet.inbox import Inbox
+from pi_controller.fleet.table_link import TableLink
+from pi_controller.fleet.tournament_log import TournamentLog
+from pi_controller.games.registry import game
+from pi_controller.referee.facts import MatchGiven, Opened
+from pi_controller.referee.referees import referee_for
+from pi_controller.referee.settings import RefereeSettings
+from pi_controller.table.command_queue import CommandQueue
+from pi_controller.table.journal import Journal
+from pi_controller.table.table import Table, journalled_game
+from pi_controller.tournament import decisions as d
+
+pytestmark = needs_mosquitto
+TEAMS = ("Big Coulee", "Long Hollow", "Buffalo Lake", "Enemy Swim")
+
+
+def refereed(rules):
+    return referee_for(rules, RefereeSettings(), random.Random(1).randbytes)
+
+
+class Played:
+    """A table without a mat; `do` is what is typed at it."""
+
+    def __init__(self, path, broker):
+        self.path, self.broker = path, broker
+        self.start()
+
+    def start(self):
+        self.journal = Journal(self.path, created=time.time())
+        rules = journalled_game(self.journal, game("dakota"))
+        teams = {"A": "A", "B": "B"}
+        self.table = Table(self.journal, rules, teams, refereed(rules), time.time(), "stay", refereed)
+        self.queue = CommandQueue()
+        self.link = TableLink(self.broker, VENUE, self.broker.user, self.path, command_queue=self.queue)
+        self.step()
+
+    def step(self):
+        self.queue.serve(self.table, time.time())
+        self.link.on_step(time.time(), self.table, False)
+
+    def do(self, *lines):
+        for line in lines:
+            run_line(self.table, line, time.time())
+            self.step()
+
+    def close(self):
+        self.link.close()
+        self.journal.close()
+
+    @property
+    def match(self):
+        return next((fact.match for _, fact in self.journal.read() if isinstance(fact, MatchGiven)), None)
+
+
+class HubHall:
+    """A hub with its tournament, that can be killed and started again, and tables that step while one waits."""
+
+    def __init__(self, folder, broker):
+        self.folder, self.broker, self.tables, self.hub = folder, broker, {}, None
+        self.start()
+
+    def start(self):
+        self.inbox = Inbox(self.folder / "hub.sqlite")
+        self.log = TournamentLog(self.folder / "hub.sqlite")
+        self.director = Director(self.log, self.inbox)
+        self.hub = RunningHub(self.inbox, self.broker.account("hub"), self.director)
+
+    def stop(self):
+        if self.hub is not None:
+            self.hub.close()
+            self.log.close()
+            self.inbox.close()
+            self.hub = None
+
+    def table(self, name):
+        self.tables[name] = Played(self.folder / f"{name}.sqlite", self.broker.account(name))
+        return self.tables[name]
+
+    def do(self, *facts):
+        for fact in facts:
+            self.director.decide(time.time(), "Ann", fact)
+
+    def plan(self, **plan):
+        entered = d.Entered(tuple(d.Entry(team) for team in TEAMS))
+        plan = {"options": {"points": 2}, "results": "at_once", "calling": "director", **plan}
+        self.do(d.Planned("cup", **plan), entered, d.Drawn(order=TEAMS))
+
+    def until(self, holds):
+        def stepped(_):
+            for table in self.tables.values():
+                table.step()
+            return holds()
+
+        self.hub.quick = True
+        return self.hub.until(stepped)
+
+    @property
+    def now(self):
+        return self.director.now
+
+    def close(self):
+        for table in self.tables.values():
+            table.close()
+        self.stop()
+
+
+@pytest.fixture
+def hall(tmp_path):
+    broker = Mosquitto(tmp_path / "broker", ["t01", "t02"]).start()
+    made = HubHall(tmp_path, broker)
+    yield made
+    made.close()
+    broker.kill()
+
+
+def test_a_match_is_taken_played_and_counts_and_nobody_types_a_name(hall):
+    table = hall.table("t01")
+    hall.plan()
+    hall.do(d.Assigned("W1-1", "t01", "a" * 16))
+    hall.until(lambda: table.match == "W1-1")
+    opened = table.journal.opened()
+    assert isinstance(opened, Opened)
+    assert (opened.teams, opened.options["points"]) == ({"A": TEAMS[0], "B": TEAMS[3]}, 2)
+    assert table.table.game.settings["points"] == 2
+    table.do("toss A")
+    hall.until(lambda: hall.now.calls["W1-1"].begun)
+    table.do("close B forfeit gone")
+    hall.until(lambda: "W1-1" in hall.now.sources)
+    assert hall.now.state.games["W1-1"][0].winner == TEAMS[0]
+    assert hall.now.sources["W1-1"][0].table == "t01"
+    hall.do(d.Assigned("W1-2", "t01", "b" * 16))
+    hall.until(lambda: table.match == "W1-2")
+    assert hall.inbox.alarms() == []
+
+
+def test_a_table_that_plays_refuses_with_why_and_takes_it_when_it_is_free(hall):
+    table = hall.table("t01")
+    table.do("toss A", "found")
+    hall.plan()
+    hall.do(d.Assigned("W1-1", "t01", "a" * 16))
+    hall.until(lambda: "game is under way" in hall.director.notes.get("t01", ""))
+    assert table.match is None
+    table.do("close B forfeit gone")
+    hall.until(lambda: table.match == "W1-1")
+    hall.until(lambda: "t01" not in hall.director.notes)
+
+
+def test_a_table_that_cannot_play_it_says_what_to_do(hall):
+    table = hall.table("t01")
+    hall.plan(game="slahal", options={})
+    hall.do(d.Assigned("W1-1", "t01", "a" * 16))
+    hall.until(lambda: "this table plays dakota" in hall.director.notes.get("t01", ""))
+    assert "[game] name" in hall.director.notes["t01"]
+    assert table.match is None
+
+
+def test_an_order_that_comes_again_begins_nothing_again(hall):
+    table = hall.table("t01")
+    hall.plan(results="confirm")
+    hall.do(d.Assigned("W1-1", "t01", "a" * 16))
+    hall.until(lambda: table.match == "W1-1")
+    order = hall.director.orders(["t01"])["t01"]
+    table.do("toss A", "close B forfeit gone")
+    hall.until(lambda: hall.now.reports)
+    epoch = table.journal.meta.epoch
+    hall.director.orders = lambda tables: dict.fromkeys(tables, order)  # replayed
+    hall.director.changed()
+    hall.until(lambda: hall.director.replies["t01"].order == order.order)
+    table.close()
+    table.start()
+    for _ in range(20):
+        table.step()
+        time.sleep(0.05)
+    assert table.journal.meta.epoch == epoch
+
+
+def test_results_wait_for_the_director_and_an_undo_at_the_table_takes_them_back(hall):
+    table = hall.table("t01")
+    hall.plan(results="confirm")
+    hall.do(d.Assigned("W1-1", "t01", "a" * 16))
+    hall.until(lambda: table.match == "W1-1")
+    table.do("toss A", "forfeit B")
+    hall.until(lambda: hall.now.reports)
+    assert not hall.now.state.games
+    table.do("undo")
+    hall.until(lambda: not hall.now.reports)
+    table.do("forfeit A")
+    (order,) = hall.until(lambda: list(hall.now.reports))
+    hall.do(d.Confirmed(order))
+    assert hall.now.state.games["W1-1"][0].winner == TEAMS[3]
+
+
+def test_whoever_is_killed_the_match_is_played_once_and_counts_once(hall):
+    table = hall.table("t01")
+    hall.plan()
+    hall.do(d.Assigned("W1-1", "t01", "a" * 16))
+    hall.stop()  # it may have been given or not
+    table.step()
+    hall.start()
+    hall.until(lambda: table.match == "W1-1")
+    epoch = table.journal.meta.epoch
+    hall.broker.kill()
+    table.do("toss A", "forfeit B")
+    table.close()
+    hall.stop()
+    hall.broker.start()
+    table.start()
+    hall.start()
+    hall.until(lambda: "W1-1" in hall.now.sources)
+    assert table.journal.meta.epoch == epoch
+    assert len(hall.now.state.games["W1-1"]) == 1
+    assert [one.fact for one in hall.director.history.effective if isinstance(one.fact, d.Reported)][1:] == []
+
+
+def test_a_hub_restored_from_an_older_copy_hears_of_the_results_again(hall):
+    """The tables still have their games: they come as reports, and wait for the director."""
+    table = hall.table("t01")
+    hall.plan(calling="director")
+    with_draw = hall.folder / "yesterday"
+    hall.stop()
+    with_draw.write_bytes((hall.folder / "hub.sqlite").read_bytes())
+    hall.start()
+    hall.do(d.Assigned("W1-1", "t01", "a" * 16))
+    hall.until(lambda: table.match == "W1-1")
+    table.do("toss A", "forfeit B")
+    hall.until(lambda: "W1-1" in hall.now.sources)
+    hall.stop()
+    for path in hall.folder.glob("hub.sqlite*"):
+        path.unlink()
+    with_draw.rename(hall.folder / "hub.sqlite")
+    hall.start()
+    hall.until(lambda: hall.now.reports)
+    (report,) = hall.now.reports.values()
+    assert (report.fact.winner, report.expected) == (TEAMS[0], False)
+    assert not hall.now.state.games
+
+
+def test_matches_are_called_by_themselves_to_the_end(hall):
+    tables = [hall.table("t01"), hall.table("t02")]
+    hall.plan(calling="automatic")
+
+    def over():
+        for table in tables:
+            if table.match and table.table.view.phase == "toss":
+                table.do("toss A", "forfeit B")
+        return hall.now.champion
+
+    assert hall.until(over) in TEAMS
+    assert sum(len(games) for games in hall.now.state.games.values()) in (6, 7)
+    used = {source.table for sources in hall.now.sources.values() for source in sources}
+    assert used == {"t01", "t02"}
+
+
+def test_a_second_hub_at_the_broker_is_noticed(hall, tmp_path, caplog):
+    with Inbox(tmp_path / "other.sqlite") as inbox:
+        other = RunningHub(inbox, hall.broker.account("hub"))
+        hall.hub.until(lambda hub: hub.hub.rival)
+        other.close()
+    assert "stop one of the two" in caplog.text

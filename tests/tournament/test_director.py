@@ -1,0 +1,227 @@
+"""The director's decisions: what they make of a tournament, what is refused, and that an undo leaves no trace."""
+
+import random
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pi_controller.games.base import IllegalActionError, InvalidActionError
+from pi_controller.tournament import decisions as d
+from pi_controller.tournament.history import History
+
+TEAMS = ("Big Coulee", "Long Hollow", "Buffalo Lake", "Enemy Swim")
+
+
+class Hall:
+    """A tournament that is decided by hand; `do` takes facts in order."""
+
+    def __init__(self, teams=TEAMS, **plan):
+        self.history, self.t = History(), 0.0
+        self.do(d.Planned("cup", **plan), d.Entered(tuple(d.Entry(team) for team in teams)))
+
+    def do(self, *facts, actor="Ann"):
+        for fact in facts:
+            self.t += 1.0
+            self.history.add(self.history.next(self.t, actor, fact))
+        return self.now
+
+    def undo(self):
+        return self.do(self.history.undo())
+
+    @property
+    def now(self):
+        return self.history.now
+
+    def match(self, name):
+        return next(one for one in self.now.ready if one.id == name)
+
+    def call(self, match, table="t01"):
+        return self.do(d.Assigned(match, table, f"order{self.t:g}"), actor=d.HUB)
+
+    def report(self, match, winner, table="t01"):
+        order = self.now.order(self.now.calls[match])
+        self.do(d.Begun(match), d.Reported(match, order, table, "ab", 9, winner), actor=d.HUB)
+        return order
+
+
+def seen(tournament):
+    """Return all that is seen of a tournament."""
+    found = {field: getattr(tournament, field) for field in tournament.__dataclass_fields__ if field != "state"}
+    return {**found, "answer": tournament.competition.answer(tournament.state)}
+
+
+def played(rng, hall, tables=("t01", "t02")):
+    """Play `hall` to its end with results at random, called to tables as these come free."""
+    while hall.now.champion is None:
+        for one in hall.now.schedule(tables, hall.t)[0]:
+            hall.do(d.Assigned(one.match, one.table, f"{rng.random()}"), actor=d.HUB)
+        call = rng.choice(list(hall.now.calls.values()))
+        hall.do(d.Confirmed(hall.report(call.match, rng.choice(call.teams), call.table)))
+    return hall
+
+
+@given(st.integers(2, 12), st.sampled_from(("double", "single", "round_robin")), st.sampled_from((1, 3)), st.randoms())
+def test_every_tournament_comes_to_its_champion_and_is_the_same_when_read_again(teams, kind, best_of, rng):
+    hall = Hall([f"Team {n}" for n in range(teams)], format=kind, best_of=best_of)
+    hall.do(d.Drawn("4 1 6 2"))
+    played(rng, hall)
+    decoder = msgspec.json.Decoder(d.Fact)
+    again = [one._replace(fact=decoder.decode(msgspec.json.encode(one.fact))) for one in hall.history.decisions]
+    assert seen(History(again).now) == seen(hall.now)
+    assert not hall.now.calls
+    assert not hall.now.reports
+
+
+@given(st.randoms())
+def test_an_undo_leaves_what_was_before(rng):
+    hall = Hall(format="round_robin")
+    hall.do(d.Drawn("4 1 6 2"))
+    before = []
+    for _ in range(6):
+        before.append(seen(hall.now))
+        match = rng.choice(list(hall.now.ready))
+        if match.winner is None and rng.random() < 0.7:
+            hall.do(d.Result(match.id, rng.choice(match.teams)))
+        else:
+            hall.do(d.Announced(f"{rng.random()}"))
+    for one in reversed(before):
+        hall.undo()
+        assert seen(hall.now) == one
+
+
+def test_what_follows_from_a_decision_goes_with_it_unless_people_have_played():
+    hall = Hall()
+    hall.do(d.Drawn(order=TEAMS), d.Result("W1-1", TEAMS[0]), d.Result("W1-2", TEAMS[1]))
+    hall.call("W2-1")
+    hall.undo()
+    assert not hall.now.calls, "the call hung on the result"
+    assert hall.match("W1-2").teams == (TEAMS[1], TEAMS[2])
+    hall.do(d.Result("W1-2", TEAMS[1]))
+    hall.call("W2-1")
+    hall.do(d.Begun("W2-1"), actor=d.HUB)
+    with pytest.raises(IllegalActionError, match="played on"):
+        hall.undo()
+
+
+def test_a_reported_result_counts_when_it_is_confirmed_and_only_once():
+    hall = Hall()
+    hall.do(d.Drawn(order=TEAMS))
+    hall.call("W1-1")
+    order = hall.report("W1-1", TEAMS[0])
+    assert hall.now.reports[order].expected
+    assert hall.match("W1-1").winner is None
+    hall.do(d.Confirmed(order))
+    assert "W1-1" not in {one.id for one in hall.now.ready}
+    with pytest.raises(IllegalActionError, match="no such result"):
+        hall.do(d.Confirmed(order))
+    with pytest.raises(IllegalActionError, match="known"):
+        hall.do(d.Reported("W1-1", order, "t01", "ab", 9, TEAMS[0]))
+
+
+def test_a_result_from_another_table_than_the_match_was_given_is_marked():
+    hall = Hall()
+    hall.do(d.Drawn(order=TEAMS))
+    hall.call("W1-1")
+    hall.do(d.Reported("W1-1", "another", "t02", "ab", 9, TEAMS[0]), actor=d.HUB)
+    assert not hall.now.reports["another"].expected
+
+
+@pytest.mark.parametrize(
+    ("fact", "why"),
+    [
+        (d.Reported("W2-1", "x", "t01", "ab", 9, TEAMS[0]), "other matches come first"),
+        (d.Reported("W9-9", "x", "t01", "ab", 9, TEAMS[0]), "no match"),
+        (d.Reported("W1-1", "x", "t01", "ab", 9, TEAMS[1]), "not in W1-1"),
+        (d.Assigned("W2-1", "t01", "x"), "not ready"),
+        (d.Assigned("W1-1", "t01", "x", "Nobody"), "cannot judge"),
+        (d.Entered((d.Entry("Veblen"),)), "drawn"),
+        (d.Scratched(TEAMS[0]), "drawn"),
+        (d.Drawn("once more"), "drawn"),
+        (d.Planned("other"), "drawn"),
+        (d.Gone("Veblen"), "no team"),
+        (d.Recalled("W1-1"), "at no table"),
+        (d.Protested("W1-1", TEAMS[1], "the sleeve"), "not in W1-1"),
+        (d.Ruled(1, "upheld", "seen"), "no such protest"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_changes_nothing(fact, why):
+    hall = Hall()
+    hall.do(d.Drawn(order=TEAMS))
+    before = hall.now
+    with pytest.raises((IllegalActionError, InvalidActionError), match=why):
+        hall.do(fact)
+    assert hall.now is before
+
+
+def test_names_are_looked_at_before_the_drawing():
+    hall = Hall()
+    for name, why in (("x" * 10_000, "1 to 40 characters, not 10000"), ("", "1 to 40"), ("big coulee", "two teams")):
+        with pytest.raises(InvalidActionError, match=why):
+            hall.do(d.Entered((d.Entry(name),)))
+    with pytest.raises(IllegalActionError, match="plays for"):
+        hall.do(d.Entered((d.Entry(TEAMS[0], ("Ann",)), d.Entry(TEAMS[1], ("ann",)))))
+    with pytest.raises(IllegalActionError, match="at most 5 players"):
+        hall.do(d.Entered((d.Entry(TEAMS[0], tuple("ABCDEF")),)))
+    with pytest.raises(InvalidActionError, match="not named: 'Enemy Swim'"):
+        hall.do(d.Drawn(order=TEAMS[:3]))
+
+
+def test_a_protest_holds_the_result_until_the_committee_has_decided():
+    hall = Hall()
+    hall.do(d.Drawn(order=TEAMS))
+    hall.call("W1-1")
+    order = hall.report("W1-1", TEAMS[0])
+    hall.do(d.Protested("W1-1", TEAMS[3], "the sleeve"))
+    with pytest.raises(IllegalActionError, match="not decided"):
+        hall.do(d.Confirmed(order))
+    hall.do(d.Ruled(1, "denied", "nothing was seen"), d.Confirmed(order))
+    assert hall.now.protests[0].ruling == "denied"
+
+
+def test_a_correction_takes_a_call_back_that_hung_on_it():
+    hall = Hall()
+    hall.do(d.Drawn(order=TEAMS), d.Result("W1-1", TEAMS[0]), d.Result("W1-2", TEAMS[1]))
+    hall.call("W2-1")
+    hall.do(d.Corrected("W1-1", TEAMS[3]))
+    assert not hall.now.calls
+    assert hall.match("W2-1").teams == (TEAMS[3], TEAMS[1])
+
+
+def test_each_game_of_a_match_has_an_order_of_its_own():
+    hall = Hall(best_of=3)
+    hall.do(d.Drawn(order=TEAMS))
+    hall.call("W1-1")
+    orders = []
+    for winner in (TEAMS[0], TEAMS[3], TEAMS[0]):
+        orders.append(order := hall.report("W1-1", winner))
+        hall.do(d.Confirmed(order))
+    assert len(set(orders)) == 3
+    assert not hall.now.calls
+
+
+def test_the_rosters_are_frozen_and_judges_are_of_neither_team():
+    hall = Hall(judges="hub")
+    hall.do(d.Entered((d.Entry(TEAMS[0], ("Ann", "Bea")),)), d.Appointed(("Ann", "Joe")), d.Drawn(order=TEAMS))
+    called, _ = hall.now.schedule(("t01", "t02"), 0.0)
+    judges = {one.match: one.judge for one in called}
+    assert judges["W1-1"] == "Joe", "Ann plays for Big Coulee"
+    hall.do(d.Absent("Ann"), d.Absent("Bea", "left"))
+    with pytest.raises(IllegalActionError, match="nobody is left"):
+        hall.call("W1-1")
+    hall.do(d.Back("Ann"))
+    hall.call("W1-1")
+    hall.report("W1-1", TEAMS[0])
+    assert hall.now.registration.frozen
+
+
+def test_a_random_tournament_with_withdrawals_has_no_call_of_a_team_that_went():
+    rng = random.Random(5)
+    hall = Hall([f"Team {n}" for n in range(9)])
+    hall.do(d.Drawn("seed"))
+    hall.call("W1-1")
+    hall.do(d.Gone(hall.now.calls["W1-1"].teams[0], "no_show"))
+    assert not hall.now.calls
+    played(rng, hall)
+    assert hall.now.champion
