@@ -94,7 +94,7 @@ class Director:
         return dict(self._replies)
 
     def decide(self, t: float, actor: str, fact: Fact, key: str = "") -> Result:
-        """Make a decision, on disk when this returns. Raises what `Tournament.after` does, and `TournamentLogError`."""
+        """Make a decision, on disk when this returns. Raises what `Tournament.after` does, and `StoreError`."""
         with self._lock:
             if key and (seq := self._log.keys.get((actor, key))) is not None:
                 return Result(seq, True)

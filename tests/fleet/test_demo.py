@@ -57,5 +57,3 @@ def test_the_boards_are_live_while_it_plays(tmp_path):
 def test_what_cannot_be_played_is_refused(args):
     with pytest.raises(UsageError):
         main(["--demo", *args])
-
-
