@@ -37,7 +37,7 @@ def parser() -> Parser:
     parser.add_argument("--once", action="store_true", help="demo: end with the champion")
     parser.add_argument("--teams", type=int, default=16, metavar="N", help="demo: so many teams (default 16)")
     parser.add_argument("--points", type=int, default=5, metavar="N", help="demo: a game goes to so many points (5)")
-    parser.add_argument("--pace", type=float, default=0.12, metavar="S", help="demo: seconds a hit (default 0.12)")
+    parser.add_argument("--pace", type=float, default=0.08, metavar="S", help="demo: seconds a hit (default 0.08)")
     parser.add_argument(
         "--seed", type=int, default=1, metavar="N", help="demo: of the drawing and the hits (default 1)"
     )

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pi_controller.errors import UsageError
 from pi_controller.fleet.hub_run import HubRun
-from pi_controller.tournament.director import Announced, Drawn, Entered, Entry, Planned, Pointed
+from pi_controller.tournament.decisions import Announced, Drawn, Entered, Entry, Planned, Pointed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +38,7 @@ class Demo(NamedTuple):
     teams: int = 16
     tables: int = 4
     points: int = 5
-    pace: float = 0.12
+    pace: float = 0.08
     seed: int = 1
     port: int = 8090
     once: bool = False

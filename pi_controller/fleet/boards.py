@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from pi_controller.fleet.director import Director
     from pi_controller.fleet.hub import TableShown
+    from pi_controller.tournament.decisions import Fact
     from pi_controller.tournament.director import Tournament
 
 _HERE = Path(__file__).parent
@@ -192,7 +193,7 @@ class Boards:
         waiting: Sequence[Any] = ()
         if now.state.teams and now.champion is None:
             _, waiting = now.schedule((), self._clock())
-        calls = [(call, self.table_name(call.table)) for call in now.calls.values()]
+        calls = [(call, self.table_name(call.table)) for call in now.calls.values() if not call.begun]
         return self._render("queue", calls=calls, waiting=waiting, drawn=bool(now.state.teams))
 
     def _console(self) -> dict[str, Markup]:
@@ -209,7 +210,7 @@ class Boards:
         undo = director.history.undoable
         when = datetime.fromtimestamp
         log = [
-            (one.seq, f"{when(one.t).astimezone():%H:%M:%S}", one.actor, type(one.fact).__name__, described(one))
+            (one.seq, f"{when(one.t).astimezone():%H:%M:%S}", one.actor, _tag(one.fact), described(one))
             for one in director.history.decisions[-LOG:][::-1]
         ]
         rival = {"rival": self.rival} if self.rival else {}
@@ -232,13 +233,15 @@ class Boards:
                 alive=[team for team in now.state.teams if team not in now.state.gone],
             ),
             "stream": self._render("stream_part", tables=here, pointed=now.stream, unused=now.unused),
-            "log": self._render(
-                "log", log=log, undo="" if undo is None else f"{type(undo.fact).__name__} {described(undo)}"
-            ),
+            "log": self._render("log", log=log, undo="" if undo is None else f"{_tag(undo.fact)} {described(undo)}"),
         }
 
     def _render(self, part: str, **values: Any) -> Markup:
         return Markup(render(_HERE / "parts" / f"{part}.html", self._language, **values))  # noqa: S704 - escaped by it
+
+
+def _tag(fact: Fact) -> str:
+    return str(fact.__struct_config__.tag)
 
 
 def _harmless(field: str) -> str:

@@ -12,26 +12,26 @@ import secrets
 import threading
 from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
-
 from pi_controller.errors import MatError
 from pi_controller.fleet.messages import Order
 from pi_controller.games import registry
+from pi_controller.games.wording import listed
 from pi_controller.referee.facts import MatchGiven, Opened
 from pi_controller.referee.history import History as GameHistory
 from pi_controller.table import journal_file
-from pi_controller.tournament.director import (
+from pi_controller.tournament.decisions import (
     HUB,
+    Appointed,
     Assigned,
     Begun,
     Confirmed,
-    History,
+    Entered,
     Recalled,
     Reported,
     Retracted,
-    Tournament,
     Undone,
 )
+from pi_controller.tournament.history import History
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from pi_controller.fleet.inbox import Inbox
     from pi_controller.fleet.messages import Reply
     from pi_controller.fleet.tournament_log import TournamentLog
-    from pi_controller.tournament.director import Call, Decision, Fact
+    from pi_controller.tournament.decisions import Call, Decision, Fact
+    from pi_controller.tournament.director import Tournament
 
 log = logging.getLogger(__name__)
 REFUSED_S = 20.0
@@ -265,10 +266,19 @@ class Director:
             self.notes[about] = f"{where}{error.what}"
 
 
+_TOLD = ("match", "winner", "team", "table", "judge", "player", "ruling", "title", "seed", "text", "why", "reason")
+
+
 def described(decision: Decision) -> str:
-    """Return a decision in a line, for the log of decisions."""
+    """Return in a line what a decision is about, for the log of decisions; what only programs read is left out."""
     fact = decision.fact
-    if isinstance(fact, Undone):
-        return f"undo: {', '.join(map(str, fact.taken_back))}"
-    values = msgspec.to_builtins(fact)
-    return " ".join(str(value) for value in values.values() if isinstance(value, str | int))[:200]
+    match fact:
+        case Undone():
+            return ", ".join(map(str, fact.taken_back))
+        case Entered(teams=teams):
+            return listed(team.name for team in teams)
+        case Appointed(judges=judges):
+            return listed(judges)
+        case _:
+            told = (getattr(fact, field, "") for field in _TOLD)
+            return " ".join(value for value in told if isinstance(value, str) and value)[:200]

@@ -25,7 +25,7 @@ from pi_controller.errors import MatError
 from pi_controller.fleet.boards import Boards, tables_json
 from pi_controller.fleet.teams_csv import MOST_BYTES, read_teams
 from pi_controller.games.base import InvalidActionError
-from pi_controller.tournament.director import Entered, Fact
+from pi_controller.tournament.decisions import Entered, Fact
 from pi_controller.web.feed import Feed
 from pi_controller.web.judge_command import KEY
 from pi_controller.web.middleware import HEADERS, RequestFilter
@@ -325,6 +325,8 @@ class HubPages:
                 given = {**given, "tournament": plan.tournament if plan else secrets.token_hex(8)}
             case "assign":
                 given = {**given, "order": secrets.token_hex(8)}
+            case "undo":  # what goes with the last decision is the hub's to say
+                raise InvalidActionError("an undo takes back the last decision", "send it to /director/undo")
             case _:
                 pass
         try:

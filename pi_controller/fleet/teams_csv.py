@@ -6,7 +6,7 @@ import csv
 import io
 
 from pi_controller.games.base import InvalidActionError
-from pi_controller.tournament.director import Entry
+from pi_controller.tournament.decisions import Entry
 
 MOST_BYTES = 1 << 20
 _HEADINGS = frozenset({"team", "name", "teams"})

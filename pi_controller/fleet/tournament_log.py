@@ -13,7 +13,7 @@ import msgspec
 
 from pi_controller.fleet.store import Database, StoreError, open_store
 from pi_controller.table.chain import Row, follow, genesis
-from pi_controller.tournament.director import Decision, Fact
+from pi_controller.tournament.decisions import Decision, Fact
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from pi_controller.errors import JournalError, MatError
 from pi_controller.games import registry
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from pi_controller.referee.story import Story
     from pi_controller.table.command import Command
     from pi_controller.table.course import Course
+    from pi_controller.table.decides import Decides
     from pi_controller.table.journal import Journal
 
 log = logging.getLogger(__name__)
@@ -48,47 +49,6 @@ KEPT_RECORDS = 100
 """So many records the journal's log may hold before a hide is over; nothing is hidden in the games that are thrown."""
 PUZZLED = "puzzled"
 """What the judge is asked where the referee has come to something that the rules do not allow."""
-
-
-class Decides(Protocol):
-    """The referee as the table knows it; see `referee.Referee`."""
-
-    def decide(self, story: Story, event: MatEvent | JudgeCall) -> list[Fact]:
-        """Return what follows from an event or a call."""
-        ...
-
-    def tick(self, story: Story, t: float) -> list[Fact]:
-        """Return what follows from time passing."""
-        ...
-
-    def resume(self, story: Story, t: float) -> list[Fact]:
-        """Return what follows from a restart."""
-        ...
-
-    def sense(self, event: MatEvent) -> None:
-        """Remember, and conclude nothing."""
-        ...
-
-    def strike_reporting(self, story: Story) -> bool:
-        """Return whether a stroke is to be felt now."""
-        ...
-
-    def unanswered(self, story: Story) -> tuple[float, str] | None:
-        """Return when the open question is answered unless somebody answers it, and how."""
-        ...
-
-    @property
-    def rulings(self) -> tuple[Ruling, ...]:
-        """What can be ruled on a protest here."""
-        ...
-
-    def change_sides(self, seats: Seats) -> None:
-        """The other team hides from now on, and sits as `seats` say."""
-        ...
-
-    def catch_up(self, story: Story, t: float, why: str) -> list[Fact]:
-        """Return what follows from having stood still."""
-        ...
 
 
 def journalled_game(journal: Journal, game: Game[Any]) -> Game[Any]:

@@ -1,8 +1,7 @@
 """The director's tournament: who is entered, the drawing, matches at tables, results, protests; a fold of decisions.
 
-What people and the hub decide are frozen facts, one after the other; `Tournament.after` is the tournament after one
-more, pure, and refuses what cannot be. `History` keeps them in order. Nothing is ever deleted: an undo names the
-decisions that no longer count, and everything is told again without them.
+What people and the hub decide are frozen facts (`decisions`), one after the other; `Tournament.after` is the tournament
+after one more, pure, and refuses what cannot be.
 
 A result of a table is first *reported*. It counts when somebody confirms it, or at once, as the plan says.
 """
@@ -10,326 +9,53 @@ A result of a table is first *reported*. It counts when somebody confirms it, or
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
-from msgspec import Meta
 
-from pi_controller.errors import MatError
 from pi_controller.games import registry
 from pi_controller.games.base import IllegalActionError, InvalidActionError, Json, Roster
 from pi_controller.games.wording import listed, nearest, printable, shown
-from pi_controller.tournament.competition import Competition, Pairing, State, Then, Why, names_of, plain_name
-from pi_controller.tournament.elimination import Elimination
-from pi_controller.tournament.registration import Absence, Registration
-from pi_controller.tournament.round_robin import RoundRobin
+from pi_controller.tournament.competition import Competition, Pairing, State, names_of, plain_name
+from pi_controller.tournament.decisions import (
+    Absent,
+    Announced,
+    Appointed,
+    Assigned,
+    Back,
+    Begun,
+    Call,
+    Confirmed,
+    Corrected,
+    Decision,
+    Dismissed,
+    Drawn,
+    Entered,
+    Entry,
+    Gone,
+    Planned,
+    Pointed,
+    Protest,
+    Protested,
+    Recalled,
+    Rejected,
+    Report,
+    Reported,
+    Result,
+    Retracted,
+    Ruled,
+    Scratched,
+    Source,
+    TableUsed,
+    Undone,
+    competition_of,
+)
+from pi_controller.tournament.registration import Registration
 from pi_controller.tournament.schedule import Assignment, Hall, Waiting, assign, may_judge
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-HUB = "hub"
-"""Who decides by itself: the program."""
-MOST_TEXT = 400
-Format = Literal["double", "single", "round_robin"]
-_Text = Annotated[str, Meta(max_length=MOST_TEXT)]
-_Name = Annotated[str, Meta(max_length=10_000)]
-"""What is checked, and refused in plain words, by `names_of`."""
-_Word = Annotated[str, Meta(max_length=80)]
-
-
-class _Fact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag_field="do"):
-    """A decision; its class's tag is the word it is written by."""
-
-
-class Planned(_Fact, frozen=True, tag="plan"):
-    """What is played, and how; before the drawing. `tournament` is the hub's own name of it, the same in every plan.
-
-    `results`: a table's result counts at once, or waits for somebody who confirms it. `calling`: matches go to tables
-    by themselves as these come free, or as the director says. `judges`: the hub knows who may judge and gives each
-    match one, or the tables see to that. `rest_s` is the time between two matches of a team.
-    """
-
-    tournament: _Word
-    title: _Text = "Tournament"
-    game: _Word = registry.DEFAULT
-    options: dict[str, Any] = {}
-    format: Format = "double"
-    best_of: Literal[1, 3, 5] = 1
-    withdrawn: Literal["forfeit", "annul"] = "forfeit"
-    play_off: Literal["first", "all", "none"] = "first"
-    results: Literal["confirm", "at_once"] = "confirm"
-    calling: Literal["automatic", "director"] = "automatic"
-    judges: Literal["hub", "tables"] = "tables"
-    rest_s: Annotated[float, Meta(ge=0, le=86_400)] = 0.0
-
-
-class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A team with its players; `leader` where the game has one."""
-
-    name: _Name
-    players: tuple[_Name, ...] = ()
-    leader: _Name = ""
-
-
-class Entered(_Fact, frozen=True, tag="enter"):
-    """These teams take part; one that is there already has its players anew. Before the drawing."""
-
-    teams: Annotated[tuple[Entry, ...], Meta(min_length=1, max_length=512)]
-
-
-class Scratched(_Fact, frozen=True, tag="scratch"):
-    """A team is not drawn: it does not take part."""
-
-    team: _Name
-
-
-class Drawn(_Fact, frozen=True, tag="draw"):
-    """The teams have their places: by the drawing of `seed`, or where that is "" in `order`, by hand."""
-
-    seed: _Text = ""
-    order: tuple[_Name, ...] = ()
-
-
-class Appointed(_Fact, frozen=True, tag="appoint"):
-    """These people may judge, appointed or volunteering."""
-
-    judges: Annotated[tuple[_Name, ...], Meta(min_length=1, max_length=512)]
-
-
-class Dismissed(_Fact, frozen=True, tag="dismiss"):
-    """Somebody judges no more."""
-
-    judge: _Name
-
-
-class TableUsed(_Fact, frozen=True, tag="table"):
-    """A table gets matches, or none."""
-
-    table: _Word
-    on: bool
-
-
-class Assigned(_Fact, frozen=True, tag="assign"):
-    """A match is called to a table. `order` is this giving's own name; "" of `judge`: the table sees to it."""
-
-    match: _Word
-    table: _Word
-    order: _Word
-    judge: _Name = ""
-
-
-class Recalled(_Fact, frozen=True, tag="recall"):
-    """A match is taken back from its table, where it has not begun."""
-
-    match: _Word
-    why: _Text = ""
-
-
-class Begun(_Fact, frozen=True, tag="begin"):
-    """The first thing was played of a match."""
-
-    match: _Word
-
-
-class Reported(_Fact, frozen=True, tag="report"):
-    """A table's game is over: `winner` won, by the journal with this `epoch` up to record `seq`.
-
-    `sticks` by team and `sweep` where the game has them.
-    """
-
-    match: _Word
-    order: _Word
-    table: _Word
-    epoch: _Word
-    seq: int
-    winner: _Name
-    sweep: bool = False
-    sticks: dict[str, int] = {}
-
-
-class Retracted(_Fact, frozen=True, tag="retract"):
-    """The table's judge has taken the end of a game back: it is played on."""
-
-    order: _Word
-
-
-class Confirmed(_Fact, frozen=True, tag="confirm"):
-    """A reported result counts."""
-
-    order: _Word
-
-
-class Rejected(_Fact, frozen=True, tag="reject"):
-    """A reported result does not count; the match is to be played."""
-
-    order: _Word
-    why: _Text = ""
-
-
-class Result(_Fact, frozen=True, tag="result"):
-    """A game of a match is over, as the captains' slip says."""
-
-    match: _Word
-    winner: _Name
-    sweep: bool = False
-    sticks: dict[str, int] = {}
-
-
-class Corrected(_Fact, frozen=True, tag="correct"):
-    """A result was another; `game`: which of the match, the last for none. `then` as in `competition`."""
-
-    match: _Word
-    winner: _Name
-    sweep: bool = False
-    sticks: dict[str, int] = {}
-    game: int | None = None
-    then: Then | None = None
-
-
-class Gone(_Fact, frozen=True, tag="withdraw"):
-    """A team plays no more."""
-
-    team: _Name
-    why: Why = "withdrawn"
-
-
-class Absent(_Fact, frozen=True, tag="absent"):
-    """A player is not there; the team plays on with fewer."""
-
-    player: _Name
-    why: Absence = "absent"
-
-
-class Back(_Fact, frozen=True, tag="back"):
-    """A player who was absent is there."""
-
-    player: _Name
-
-
-class Protested(_Fact, frozen=True, tag="protest"):
-    """A team protests about a match; no result of it counts until the committee has decided."""
-
-    match: _Word
-    team: _Name
-    text: _Text
-
-
-class Ruled(_Fact, frozen=True, tag="ruling"):
-    """The committee has decided a protest; what follows from it is entered apart. `protest` counts from 1."""
-
-    protest: int
-    ruling: Literal["upheld", "denied"]
-    reason: Annotated[str, Meta(min_length=1, max_length=MOST_TEXT)]
-
-
-class Announced(_Fact, frozen=True, tag="announce"):
-    """Words for all boards; "" takes them down."""
-
-    text: _Text
-
-
-class Pointed(_Fact, frozen=True, tag="stream"):
-    """The stream shows this table, "" for none."""
-
-    table: _Word
-
-
-class Undone(_Fact, frozen=True, tag="undo"):
-    """These decisions no longer count: the last one somebody made, and what follows from it alone."""
-
-    taken_back: tuple[int, ...]
-    reason: _Text = ""
-
-
-Fact = (
-    Planned
-    | Entered
-    | Scratched
-    | Drawn
-    | Appointed
-    | Dismissed
-    | TableUsed
-    | Assigned
-    | Recalled
-    | Begun
-    | Reported
-    | Retracted
-    | Confirmed
-    | Rejected
-    | Result
-    | Corrected
-    | Gone
-    | Absent
-    | Back
-    | Protested
-    | Ruled
-    | Announced
-    | Pointed
-    | Undone
-)
-OF_THE_HUB = (Assigned, Begun, Reported, Retracted, Confirmed, Recalled)
-"""What the hub itself decides; some of them people may, too."""
-_PLAYED = (Begun, Reported, Confirmed, Result)
-"""What an undo never takes along: people have played."""
-
-
-class Decision(NamedTuple):
-    """A fact with its number from 1, when it was decided (s since 1970), and by whom."""
-
-    seq: int
-    t: float
-    actor: str
-    fact: Fact
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A match at a table since `t`; `order` names the game of it that is to be played now."""
-
-    match: str
-    teams: tuple[str, str]
-    table: str
-    judge: str
-    order: str
-    t: float
-    begun: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """A result that waits for somebody. `expected`: the game was the one that this table was given."""
-
-    fact: Reported
-    t: float
-    expected: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Where a game that counts was played; its table and the journal's `epoch` are "" for one that was typed."""
-
-    table: str
-    epoch: str
-    order: str
-    judge: str
-    t: float
-
-
-@dataclass(frozen=True, slots=True)
-class Protest:
-    """A protest; `ruling` is "" while it is open."""
-
-    number: int
-    t: float
-    match: str
-    team: str
-    text: str
-    ruling: str = ""
-    reason: str = ""
-
+    from collections.abc import Mapping, Sequence
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -359,7 +85,7 @@ class Tournament:
     def competition(self) -> Competition:
         """The kind of tournament. Raises `IllegalActionError` before there is a plan."""
         plan = self._planned()
-        return _competition(plan.format, plan.best_of, plan.withdrawn, plan.play_off)
+        return competition_of(plan.format, plan.best_of, plan.withdrawn, plan.play_off)
 
     @property
     def champion(self) -> str | None:
@@ -668,94 +394,3 @@ def _pruned(found: Tournament) -> Tournament:
 
 def _without(found: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     return MappingProxyType({one: value for one, value in found.items() if one != key})
-
-
-@cache
-def _competition(kind: Format, best_of: int, withdrawn: Any, play_off: Any) -> Competition:
-    if kind == "round_robin":
-        return RoundRobin(best_of, withdrawn=withdrawn, play_off=play_off)
-    return Elimination(kind, best_of)
-
-
-class History:
-    """All decisions of a tournament, in order. `now` is what they make of it. Raises as `Tournament.after`."""
-
-    def __init__(self, decisions: Iterable[Decision] = ()) -> None:
-        self.decisions: list[Decision] = []
-        self._after: list[Tournament] = []
-        self._gone = frozenset[int]()
-        for decision in decisions:
-            self._take(decision)
-
-    @property
-    def now(self) -> Tournament:
-        """The tournament as it stands."""
-        return self._after[-1] if self._after else Tournament()
-
-    @property
-    def effective(self) -> list[Decision]:
-        """The decisions that count, undos left out."""
-        return [one for one in self.decisions if one.seq not in self._gone and not isinstance(one.fact, Undone)]
-
-    def next(self, t: float, actor: str, fact: Fact) -> Decision:
-        """Return what `fact` would be as the next decision; it can be added. Raises where it cannot be."""
-        decision = Decision(len(self.decisions) + 1, t, actor, fact)
-        self._told(decision)
-        return decision
-
-    def add(self, decision: Decision) -> Tournament:
-        """Take `decision`, of `next` or read from where it was kept; return what it makes of the tournament."""
-        self._take(decision)
-        return self.now
-
-    def undo(self, reason: str = "") -> Undone:
-        """Return the undo of the last decision that somebody made. Raises `IllegalActionError` where it cannot be."""
-        target = self.undoable
-        if target is None:
-            raise IllegalActionError("there is nothing to take back")
-        now, lapsed = self._before(target.seq), list[int]()
-        for decision in self.effective:
-            if decision.seq > target.seq:
-                try:
-                    now = now.after(decision)
-                except MatError:
-                    if isinstance(decision.fact, _PLAYED):
-                        raise IllegalActionError(
-                            "people have played on by it", "correct the result, and say what then"
-                        ) from None
-                    lapsed.append(decision.seq)
-        return Undone((target.seq, *lapsed), reason)
-
-    @property
-    def undoable(self) -> Decision | None:
-        """The last decision that somebody made and that counts."""
-        return next((one for one in reversed(self.effective) if one.actor != HUB), None)
-
-    def _before(self, seq: int) -> Tournament:
-        """Return the tournament of what now counts of the decisions before `seq`."""
-        now = Tournament()
-        for decision in self.effective:
-            if decision.seq < seq:
-                now = now.after(decision)
-        return now
-
-    def _take(self, decision: Decision) -> None:
-        now, gone = self._told(decision)
-        self.decisions.append(decision)
-        self._after.append(now)
-        self._gone = gone
-
-    def _told(self, decision: Decision) -> tuple[Tournament, frozenset[int]]:
-        if decision.seq != len(self.decisions) + 1:
-            raise InvalidActionError(f"decision {len(self.decisions) + 1} is missing")
-        if not isinstance(decision.fact, Undone):
-            return self.now.after(decision), self._gone
-        taken_back = set(decision.fact.taken_back)
-        known = {one.seq for one in self.effective}
-        if not taken_back or not taken_back <= known:
-            raise IllegalActionError("what is to be taken back does not count any more")
-        now = self._before(min(taken_back))
-        for one in self.effective:
-            if one.seq > min(taken_back) and one.seq not in taken_back:
-                now = now.after(one)
-        return now, self._gone | taken_back

@@ -18,7 +18,7 @@ from pi_controller.referee.settings import RefereeSettings
 from pi_controller.table.command_queue import CommandQueue
 from pi_controller.table.journal import Journal
 from pi_controller.table.table import Table, journalled_game
-from pi_controller.tournament import director as d
+from pi_controller.tournament import decisions as d
 
 pytestmark = needs_mosquitto
 TEAMS = ("Big Coulee", "Long Hollow", "Buffalo Lake", "Enemy Swim")

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_controller.games.base import IllegalActionError, InvalidActionError
-from pi_controller.tournament import director as d
+from pi_controller.tournament import decisions as d
+from pi_controller.tournament.history import History
 
 TEAMS = ("Big Coulee", "Long Hollow", "Buffalo Lake", "Enemy Swim")
 
@@ -17,7 +18,7 @@ class Hall:
     """A tournament that is decided by hand; `do` takes facts in order."""
 
     def __init__(self, teams=TEAMS, **plan):
-        self.history, self.t = d.History(), 0.0
+        self.history, self.t = History(), 0.0
         self.do(d.Planned("cup", **plan), d.Entered(tuple(d.Entry(team) for team in teams)))
 
     def do(self, *facts, actor="Ann"):
@@ -68,7 +69,7 @@ def test_every_tournament_comes_to_its_champion_and_is_the_same_when_read_again(
     played(rng, hall)
     decoder = msgspec.json.Decoder(d.Fact)
     again = [one._replace(fact=decoder.decode(msgspec.json.encode(one.fact))) for one in hall.history.decisions]
-    assert seen(d.History(again).now) == seen(hall.now)
+    assert seen(History(again).now) == seen(hall.now)
     assert not hall.now.calls
     assert not hall.now.reports
 

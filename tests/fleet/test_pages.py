@@ -1,0 +1,250 @@
+"""The hub's pages: what everybody sees, what the director decides, what is refused."""
+
+import csv
+import io
+import secrets
+
+import httpx
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from pi_controller.fleet.director import Director
+from pi_controller.fleet.hub import TableShown
+from pi_controller.fleet.hub_settings import HubSettings
+from pi_controller.fleet.inbox import Inbox
+from pi_controller.fleet.pages import HubPages
+from pi_controller.fleet.teams_csv import read_teams
+from pi_controller.fleet.tournament_log import TournamentLog, TournamentLogError
+from pi_controller.games.base import InvalidActionError
+from pi_controller.table.view import Asked
+from pi_controller.tournament import decisions as d
+
+TEAMS = ("Big Coulee", "Long Hollow", "<b>Buffalo</b>", "=Enemy Swim")
+SIZES = [(390, 844), (1366, 768), (1920, 1080)]
+
+
+class Site:
+    """A hub's pages without a broker; `post` sends as the console's own page does."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.inbox = Inbox(folder / "hub.sqlite")
+        self.log = TournamentLog(folder / "hub.sqlite")
+        self.director = Director(self.log, self.inbox)
+        settings = HubSettings.model_validate({"page": {"port": 0, "stream": 0}})
+        self.pages = HubPages(settings, folder, self.director)
+        self.pages.start()
+        self.origin = self.pages.url.rstrip("/")
+        self.web = httpx.Client(base_url=self.origin, headers={"origin": self.origin}, timeout=30)
+
+    def sign_in(self, role="head", name="Ann"):
+        hashed, pin = self.pages._signing.authenticator.pins, secrets.randbelow(10**8)
+        pin = f"{pin:08d}"
+        self.pages.users.add(name, role, hashed.hash(pin))
+        found = self.web.post("/director/sign-in", json={"name": name, "pin": pin})
+        assert found.status_code == 200, found.text
+        return pin
+
+    def decide(self, **fact):
+        return self.web.post("/director/command", json={"key": secrets.token_hex(8), "fact": fact})
+
+    def drawn(self):
+        self.sign_in()
+        for fact in (
+            {"do": "plan", "title": "Wacipi", "options": {"points": "2"}},
+            {"do": "enter", "teams": [{"name": team} for team in TEAMS]},
+            {"do": "draw", "order": [*TEAMS]},
+        ):
+            assert self.decide(**fact).status_code == 200
+
+    def close(self):
+        self.web.close()
+        self.pages.close()
+        self.log.close()
+        self.inbox.close()
+
+
+@pytest.fixture
+def site(tmp_path):
+    made = Site(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def tables(view):
+    asked = view(question=Asked("found", ("found", "missed"), (2,)))
+    return (TableShown("t01", "Table 1", "ready", view()), TableShown("t02", "Table 2", "ready", asked))
+
+
+def test_the_director_plans_draws_calls_and_enters_a_result(site, tables):
+    site.drawn()
+    site.pages.publish(tables)
+    assert site.director.now.plan.options == {"points": "2"}
+    assert site.decide(do="assign", match="W1-1", table="t01").status_code == 200
+    assert "called to Table 1" in site.web.get("/").text
+    assert site.decide(do="result", match="W1-1", winner=TEAMS[0]).status_code == 200
+    assert [one["winner"] for one in site.web.get("/results.json").json()["results"]] == [TEAMS[0]]
+    assert site.web.post("/director/undo", json={"key": secrets.token_hex(8)}).status_code == 200
+    assert site.web.get("/results.json").json()["results"] == []
+    assert site.web.get("/tournament.json").json()["teams"] == [*TEAMS]
+
+
+def test_a_command_that_is_sent_again_counts_once(site):
+    site.drawn()
+    body = {"key": secrets.token_hex(8), "fact": {"do": "announce", "text": "Soup is ready"}}
+    first, again = (site.web.post("/director/command", json=body).json() for _ in range(2))
+    assert (first["repeated"], again["repeated"], first["seq"]) == (False, True, again["seq"])
+
+
+def test_nobody_decides_without_signing_in_and_each_role_only_its_own(site):
+    assert site.decide(do="announce", text="x").status_code == 401
+    assert site.web.get("/director/events").status_code == 401
+    assert "password" in site.web.get("/director").text
+    site.drawn()
+    assert site.decide(do="protest", match="W1-1", team=TEAMS[0], text="the sleeve").status_code == 200
+    ruling = {"do": "ruling", "protest": 1, "ruling": "denied", "reason": "nothing was seen"}
+    assert site.decide(**ruling).status_code == 403, "the committee decides"
+    site.sign_in("committee", "Bea")
+    assert site.decide(do="announce", text="x").status_code == 403
+    assert site.decide(**ruling).status_code == 200
+
+
+def test_what_others_send_in_the_directors_name_is_refused(site):
+    site.drawn()
+    for headers in ({"origin": "http://evil.example"}, {"sec-fetch-site": "cross-site"}):
+        for path in ("command", "undo", "teams"):
+            assert site.web.post(f"/director/{path}", json={}, headers=headers).status_code == 403
+    assert site.web.get("/", headers={"host": "evil.example"}).status_code == 400
+    for fact in (
+        {"do": "report"},
+        {"do": "plan", "colour": 1},
+        {"do": "nothing"},
+        {},
+        {"do": "undo", "taken_back": [1]},
+    ):
+        assert site.decide(**fact).status_code in (400, 403)
+    assert site.decide(do="enter", teams=[{"name": "x" * 10_000}]).status_code in (409, 400)
+
+
+def test_names_stay_text_on_pages_and_in_spreadsheets(site, tables):
+    site.drawn()
+    site.pages.publish(tables)
+    site.decide(do="result", match="W1-1", winner=TEAMS[3])
+    site.decide(do="announce", text="<script>alert(1)</script>")
+    for path in ("/", "/bracket", "/team/3", "/director"):
+        page = site.web.get(path)
+        assert page.status_code == 200
+        assert "<b>Buffalo" not in page.text
+        assert "<script>alert" not in page.text
+    rows = list(csv.reader(io.StringIO(site.web.get("/results.csv").text.removeprefix("\ufeff"))))
+    assert rows[1][4] == "'=Enemy Swim", "no formula"
+    assert site.web.get("/team/99").status_code == 404
+
+
+def test_the_stream_shows_the_table_that_the_director_points_at(site, tables, view):
+    site.drawn()
+    site.decide(do="stream", table="t02")
+    site.pages.publish((tables[0], TableShown("t02", "Table 2", "ready", view(teams={"A": "Veblen", "B": "Peever"}))))
+    assert "Veblen" in httpx.get(f"{site.pages.stream_url}overlay", timeout=30).text
+
+
+def test_the_description_names_what_is_served(site):
+    described = site.web.get("/openapi.json").json()
+    assert described["openapi"] == "3.1.0"
+    for path in described["paths"]:
+        assert site.web.get(path).status_code == 200
+
+
+def test_the_tournament_is_the_same_after_a_restart_and_a_changed_file_is_refused(tmp_path):
+    site = Site(tmp_path)
+    site.drawn()
+    site.decide(do="result", match="W1-1", winner=TEAMS[0])
+    before = site.web.get("/tournament.json").json()
+    site.close()
+    again = Site(tmp_path)
+    assert again.web.get("/tournament.json").json() == before
+    again.log._db.execute("DROP TRIGGER decisions_stay")
+    again.log._db.execute("UPDATE decisions SET body = replace(body, 'Big Coulee', 'Long Hollow') WHERE seq = 4")
+    again.close()
+    with TournamentLog(tmp_path / "hub.sqlite") as log, pytest.raises(TournamentLogError, match="decision 4 is not"):
+        list(log.read())
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "Big Coulee,Ann,Bea\nŁutki,Čed\n".encode(),
+        "\ufeffTeam;Player 1;Player 2\r\nBig Coulee;Ann;Bea\r\nŁutki;Čed;\r\n".encode(),
+        '"Big Coulee"\tAnn\tBea\n\nŁutki\tČed\n'.encode(),
+    ],
+)
+def test_a_list_of_teams_as_spreadsheets_write_it(data):
+    assert read_teams(data) == (d.Entry("Big Coulee", ("Ann", "Bea")), d.Entry("Łutki", ("Čed",)))
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        ("Big Coulee\nRivière\n".encode("latin-1"), "line 2 is not UTF-8"),
+        (b"\xef\xbb\xbfBig Coulee\nRivi\xe8re\n", "line 2 is not UTF-8"),
+        ("Big Coulee".encode("utf-16"), "not UTF-8"),
+        (b"", "no team"),
+        (b",Ann\n", "no name"),
+        (b"x" * (1 << 21), "too long"),
+    ],
+)
+def test_a_list_that_is_none_says_what_to_do(data, why):
+    with pytest.raises(InvalidActionError, match=why):
+        read_teams(data)
+
+
+def test_a_list_is_entered_whole_or_not_at_all(site):
+    site.sign_in()
+    site.decide(do="plan", title="Wacipi")
+    bad = site.web.post("/director/teams", content=b"Big Coulee,Ann\nLong Hollow,Ann\n")
+    assert bad.status_code == 409
+    assert "plays for" in bad.json()["error"]["what"]
+    assert site.director.now.entered == ()
+    latin = site.web.post("/director/teams", content="Rivière\n".encode("latin-1"))
+    assert (latin.status_code, "CSV UTF-8" in latin.json()["error"]["todo"]) == (400, True)
+    assert site.web.post("/director/teams", content="\ufeffBig Coulee,Ann\n".encode()).json()["teams"] == 1
+
+
+@pytest.mark.chromium
+def test_the_console_works_and_anybody_can_read_the_pages(site, tables, chromium):
+    pin = site.sign_in()
+    site.pages.publish(tables)
+    context = chromium.new_context()
+    page, complaints = context.new_page(), []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(f"{site.origin}/director")
+    page.fill("#name", "Ann")
+    page.fill("#pin", pin)
+    page.click("[type=submit]")
+    page.fill("[name=title]", "Wacipi")
+    page.click("[data-do=plan] button")
+    for team in TEAMS:
+        page.fill("[name=team]", team)
+        page.click("[data-do=enter] button")
+        page.get_by_text(team, exact=True).first.wait_for()
+    page.fill("[name=seed]", "4 1 6 2")
+    page.click("[data-do=draw] button")
+    page.locator("[data-region=matches] .row").first.wait_for()
+    page.locator("[data-region=matches] button", has_text="To Table 1").first.click()
+    page.get_by_text("Take back").wait_for()
+    assert len(site.director.now.calls) == 1
+    page.locator("[data-undo]").click()
+    page.locator("[data-undo]").click()  # touched again, to be sure
+    page.get_by_text("Take back").wait_for(state="detached")
+    for size in SIZES:
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        for path in ("", "bracket", "team/1", "director"):
+            page.goto(f"{site.origin}/{path}")
+            page.evaluate(Axe().axe_script)
+            found = page.evaluate("axe.run().then(found => found.violations.map(one => [one.id, one.nodes.length]))")
+            assert found == [], (path, size)
+            assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+    context.close()
+    assert complaints == []
