@@ -246,7 +246,7 @@ class Director:
         teams, sheet = dict(story.teams), rules.sheet(story.state)
         sticks: dict[str, int] = {}
         plan = self.now.plan
-        if plan is not None and plan.format == "round_robin":
+        if plan is not None and plan.format in {"round_robin", "groups"}:
             sticks = {teams[side]: n for side, n in rules.score(story.state).items() if side in teams}
         match = game.match
         winner = teams.get(str(sheet["winner"]), "")
