@@ -102,12 +102,13 @@ def _director(args: argparse.Namespace) -> int:
 
 
 def _accept(args: argparse.Namespace) -> int:
-    from pi_controller.fleet.hub_run import INBOX
+    from pi_controller.fleet.hub_settings import load_hub, store_of
     from pi_controller.fleet.inbox import Inbox
 
-    if not (path := args.folder / INBOX).is_file():
+    where = store_of(load_hub(args.folder), args.folder)
+    if isinstance(where, Path) and not where.is_file():
         raise UsageError(f"there is no hub in {args.folder}", "name the folder that 'moccasin-mat hub run' was given")
-    with Inbox(path) as inbox:
+    with Inbox(where) as inbox:
         accepted = inbox.accept(args.table)
     print(f"{args.table}: {'accepted; it is taken within half a minute' if accepted else 'nothing was refused'}")
     return 0

@@ -95,7 +95,7 @@ class Director:
         return dict(self._replies)
 
     def decide(self, t: float, actor: str, fact: Fact, key: str = "") -> Result:
-        """Make a decision, on disk when this returns. Raises what `Tournament.after` does, and `TournamentLogError`."""
+        """Make a decision, on disk when this returns. Raises what `Tournament.after` does, and `StoreError`."""
         with self._lock:
             if key and (seq := self._log.keys.get((actor, key))) is not None:
                 return Result(seq, True)
@@ -246,7 +246,7 @@ class Director:
         teams, sheet = dict(story.teams), rules.sheet(story.state)
         sticks: dict[str, int] = {}
         plan = self.now.plan
-        if plan is not None and plan.format == "round_robin":
+        if plan is not None and plan.format in {"round_robin", "groups"}:
             sticks = {teams[side]: n for side, n in rules.score(story.state).items() if side in teams}
         match = game.match
         winner = teams.get(str(sheet["winner"]), "")

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from pi_controller.fleet.inbox import InboxError
 from pi_controller.fleet.messages import (
     ORDER,
     Events,
@@ -27,6 +26,7 @@ from pi_controller.fleet.messages import (
     topic,
 )
 from pi_controller.fleet.mqtt import QOS, Broker, Will, publish, stay_connected
+from pi_controller.fleet.store import StoreError
 from pi_controller.table.view import View
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ class Hub:
         """Take all of it; nothing is answered where the disk refuses, and the tables send it again."""
         try:
             return await asyncio.to_thread(self._inbox.take, self._clock(), wanted)
-        except InboxError as error:
+        except StoreError as error:
             self._note("", f"{error.what}; nothing is lost: the tables keep it, and send it again")
             return []
 

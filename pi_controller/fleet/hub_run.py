@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pi_controller.fleet.director import Director
 from pi_controller.fleet.embedded import embedded_broker
 from pi_controller.fleet.hub import Hub
-from pi_controller.fleet.hub_settings import broker_of, load_hub
+from pi_controller.fleet.hub_settings import broker_of, load_hub, store_of
 from pi_controller.fleet.inbox import Inbox
 from pi_controller.fleet.pages import HubPages
 from pi_controller.fleet.tournament_log import TournamentLog
@@ -19,8 +19,6 @@ from pi_controller.fleet.tournament_log import TournamentLog
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-INBOX = "hub.sqlite"
 
 
 def run_hub(folder: Path) -> None:
@@ -77,8 +75,9 @@ class HubRun:
         settings = load_hub(folder)
         broker, venue = broker_of(settings, folder), settings.venue.name
         async with AsyncExitStack() as stack:
-            inbox = stack.enter_context(Inbox(folder / INBOX))
-            log = stack.enter_context(TournamentLog(folder / INBOX))
+            where = store_of(settings, folder)
+            inbox = stack.enter_context(Inbox(where))
+            log = stack.enter_context(TournamentLog(where))
             self.director = Director(log, inbox)
             pages = HubPages(settings, folder, self.director)
             stack.callback(pages.close)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from pi_controller.fleet.mqtt import Broker, password_in, readable_ca
+from pi_controller.fleet.store import Database
 from pi_controller.table.settings_fields import Folder, Host, HostOrNone, Section, TopicName
 from pi_controller.table.settings_file import read_model
 
@@ -14,7 +16,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILE = "hub.toml"
+STORE = "hub.sqlite"
 ACCOUNT = "hub"
+
+
+def _database(text: str) -> str:
+    # a password in it would stand in error messages and in the list of programs
+    if not text or re.fullmatch(r"postgres(ql)?://([^:@/\s]+@)?[^@\s]*", text):
+        return text
+    raise ValueError('must be an address like "postgresql://hub@192.0.2.9/moccasin", without a password in it')
 
 
 class VenueSection(Section):
@@ -49,12 +59,24 @@ class PageSection(Section):
     )
 
 
+class StoreSection(Section):
+    """Where the tables' journals and the tournament are kept."""
+
+    database: Annotated[str, AfterValidator(_database)] = Field(
+        default="",
+        description="empty: in the hub's folder; or the address of a PostgreSQL database, without its password",
+        json_schema_extra={"takes": "an address like postgresql://hub@192.0.2.9/moccasin, or empty"},
+    )
+    password_file: Folder = Field(default="", description="the file with the password of the database's account")
+
+
 class HubSettings(Section):
     """All settings of a hub."""
 
     venue: VenueSection = Field(default_factory=VenueSection)
     broker: BrokerSection = Field(default_factory=BrokerSection)
     page: PageSection = Field(default_factory=PageSection)
+    store: StoreSection = Field(default_factory=StoreSection)
 
     @property
     def embedded(self) -> bool:
@@ -74,3 +96,12 @@ def broker_of(settings: HubSettings, folder: Path) -> Broker:
     password = password_in(folder / wanted.password_file) if wanted.password_file else None
     ca = readable_ca(str(folder / wanted.ca)) if wanted.ca else None
     return Broker(wanted.address or "127.0.0.1", wanted.port, ACCOUNT, password, ca)
+
+
+def store_of(settings: HubSettings, folder: Path) -> Path | Database:
+    """Return where the hub keeps what comes. Raises `SettingsError` where the password cannot be read."""
+    wanted = settings.store
+    if not wanted.database:
+        return folder / STORE
+    password = password_in(folder / wanted.password_file) if wanted.password_file else None
+    return Database(wanted.database, settings.venue.name, password)

@@ -1,22 +1,19 @@
-"""The hub's side: every table's journals once more, in one SQLite file, each record once and only if it follows.
+"""The hub's side: every table's journals once more, in one store, each record once and only if it follows.
 
-A batch of messages is one transaction in WAL mode with synchronous=FULL, so what was acknowledged is there after a
-power cut. Only the record after the last one is taken, and only when its hash follows; what is there already is
-acknowledged again, and what leaves a gap is passed over. A journal that is another, or not what it was, is never mixed
-with what is kept: it is refused, and an alarm stays until people have looked.
+A batch of messages is one transaction, so what was acknowledged is there after a power cut. Only the record after the
+last one is taken, and only when its hash follows; what is there already is acknowledged again, and what leaves a gap
+is passed over. A journal that is another, or not what it was, is never mixed with what is kept: it is refused, and an
+alarm stays until people have looked.
 """
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from pi_controller.errors import MatError
 from pi_controller.fleet.messages import Ack, Events, Hello
-from pi_controller.private_files import make_private
-from pi_controller.table import journal_file
+from pi_controller.fleet.store import Database, open_store
 from pi_controller.table.chain import Row, follow, genesis
 
 if TYPE_CHECKING:
@@ -27,31 +24,20 @@ if TYPE_CHECKING:
 
     from pi_controller.fleet.messages import Refusal
 
-APPLICATION_ID = 0x4D4D4855
-"""`MMHU`."""
-SCHEMA_VERSION = 1
-_TABLES = """
-CREATE TABLE games(
-  id INTEGER PRIMARY KEY, tid TEXT NOT NULL, epoch TEXT NOT NULL, refused TEXT NOT NULL DEFAULT '',
-  UNIQUE(tid, epoch)
-);
-CREATE TABLE records(
-  game INTEGER NOT NULL REFERENCES games(id), seq INTEGER NOT NULL, batch INTEGER NOT NULL, t REAL NOT NULL,
-  kind TEXT NOT NULL, body TEXT NOT NULL, hash TEXT NOT NULL, PRIMARY KEY(game, seq)
-) WITHOUT ROWID;
-CREATE TABLE alarms(
-  id INTEGER PRIMARY KEY, t REAL NOT NULL, tid TEXT NOT NULL, epoch TEXT NOT NULL, about TEXT NOT NULL,
-  what TEXT NOT NULL, open INTEGER NOT NULL DEFAULT 1
-);
-CREATE TRIGGER records_stay BEFORE UPDATE ON records BEGIN SELECT RAISE(ABORT, 'records are never changed'); END;
-CREATE TRIGGER records_remain BEFORE DELETE ON records BEGIN SELECT RAISE(ABORT, 'records are never removed'); END;
-"""
-
-
-class InboxError(MatError, RuntimeError):
-    """The hub's file cannot be opened, read or written."""
-
-    code = "inbox"
+_TABLES = (
+    """games(
+      id SERIAL PRIMARY KEY, tid TEXT NOT NULL, epoch TEXT NOT NULL, refused TEXT NOT NULL DEFAULT '',
+      UNIQUE(tid, epoch)
+    )""",
+    """records(
+      game SERIAL NOT NULL REFERENCES games(id), seq INTEGER NOT NULL, batch INTEGER NOT NULL,
+      t DOUBLE PRECISION NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL, hash TEXT NOT NULL, PRIMARY KEY(game, seq)
+    )""",
+    """alarms(
+      id SERIAL PRIMARY KEY, t DOUBLE PRECISION NOT NULL, tid TEXT NOT NULL, epoch TEXT NOT NULL, about TEXT NOT NULL,
+      what TEXT NOT NULL, open INTEGER NOT NULL DEFAULT 1
+    )""",
+)
 
 
 class Alarm(NamedTuple):
@@ -76,28 +62,25 @@ class _Held:
 
 
 class Inbox:
-    """The hub's file at `path`, made when it is not there. Raises `InboxError`."""
+    """All that is kept of the tables in a file or a database, which is made where it is empty. Raises `StoreError`."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, where: Path | Database) -> None:
         self.duplicates = 0
         """Records that came once more, since this was opened."""
         self.gaps = 0
         """Records that came before the one they follow."""
         self._held: dict[str, dict[str, _Held]] = {}
-        with self._errors("opened"):
-            make_private(path)
-            self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-            try:
-                self._prepare()
-            except BaseException:
-                self._db.close()
-                raise
+        self._store = open_store(where)
+        try:
+            self._store.create(_TABLES, append_only=["records"])
+        except BaseException:
+            self._store.close()
+            raise
 
     def take(self, t: float, messages: Sequence[tuple[str, Hello | Events]]) -> list[tuple[str, Ack]]:
         """Take what came of (table, message) at `t`, safe on disk when this returns; return (table, answer) to send.
 
-        Several messages of events of one table get one answer. Raises `InboxError`, and then nothing was taken.
+        Several messages of events of one table get one answer. Raises `StoreError`, and then nothing was taken.
         """
         answers: dict[tuple[str, str, str], Ack] = {}
         with self._transaction():
@@ -109,41 +92,40 @@ class Inbox:
         return [(table, ack) for (table, _, _), ack in answers.items()]
 
     def accept(self, table: str) -> int:
-        """Take the journals of `table` that were refused as another's; return how many. Raises `InboxError`."""
+        """Take the journals of `table` that were refused as another's; return how many. Raises `StoreError`."""
         with self._transaction():
-            self._db.execute("UPDATE alarms SET open = 0 WHERE tid = ?", (table,))
-            return self._db.execute(
-                "UPDATE games SET refused = '' WHERE tid = ? AND refused = 'replaced'", (table,)
-            ).rowcount
+            self._store.execute("UPDATE alarms SET open = 0 WHERE tid = ?", [table])
+            return len(
+                self._store.execute(
+                    "UPDATE games SET refused = '' WHERE tid = ? AND refused = 'replaced' RETURNING id", [table]
+                )
+            )
 
     def alarms(self) -> list[Alarm]:
-        """Return all alarms, the last one first. Raises `InboxError`."""
-        with self._errors("read"):
-            rows = self._db.execute("SELECT t, tid, epoch, about, what, open FROM alarms ORDER BY id DESC")
-            return [Alarm(t, tid, epoch, about, what, bool(still)) for t, tid, epoch, about, what, still in rows]
+        """Return all alarms, the last one first. Raises `StoreError`."""
+        rows = self._store.execute("SELECT t, tid, epoch, about, what, open FROM alarms ORDER BY id DESC")
+        return [Alarm(t, tid, epoch, about, what, bool(still)) for t, tid, epoch, about, what, still in rows]
 
     def held(self) -> dict[str, dict[str, int]]:
-        """Return how many records are held of each journal, by table and epoch. Raises `InboxError`."""
-        with self._errors("read"):
-            found: dict[str, dict[str, int]] = {}
-            for tid, epoch, seq in self._db.execute(
-                "SELECT tid, epoch, (SELECT coalesce(max(seq), 0) FROM records WHERE game = id) FROM games ORDER BY id"
-            ):
-                found.setdefault(tid, {})[epoch] = seq
-            return found
+        """Return how many records are held of each journal, by table and epoch. Raises `StoreError`."""
+        found: dict[str, dict[str, int]] = {}
+        for tid, epoch, seq in self._store.execute(
+            "SELECT tid, epoch, (SELECT coalesce(max(seq), 0) FROM records WHERE game = id) FROM games ORDER BY id"
+        ):
+            found.setdefault(tid, {})[epoch] = seq
+        return found
 
     def rows(self, table: str, epoch: str, first: int = 1) -> Iterator[Row]:
-        """Yield the records held of this journal from number `first` on, in order. Raises `InboxError`."""
-        with self._errors("read"):
-            query = (
-                "SELECT seq, batch, t, kind, body, hash FROM records "
-                "WHERE game = (SELECT id FROM games WHERE tid = ? AND epoch = ?) AND seq >= ? ORDER BY seq"
-            )
-            yield from map(Row._make, self._db.execute(query, (table, epoch, first)).fetchall())
+        """Yield the records held of this journal from number `first` on, in order. Raises `StoreError`."""
+        query = (
+            "SELECT seq, batch, t, kind, body, hash FROM records "
+            "WHERE game = (SELECT id FROM games WHERE tid = ? AND epoch = ?) AND seq >= ? ORDER BY seq"
+        )
+        yield from map(Row._make, self._store.execute(query, (table, epoch, first)))
 
     def close(self) -> None:
-        """Close the file. Closing twice is fine."""
-        self._db.close()
+        """Close the store. Closing twice is fine."""
+        self._store.close()
 
     def __enter__(self) -> Self:
         return self
@@ -192,7 +174,7 @@ class Inbox:
                     what = f"record {record.seq} is not what was written: its hash does not follow"
                     self._refuse(t, table, events.epoch, held, what)
                     break
-                self._db.execute("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?)", (held.id, *row))
+                self._store.execute("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?)", (held.id, *row))
                 held.seq, held.hash = row.seq, row.hash
         return Ack(events.epoch, held.seq, refused=held.refused)
 
@@ -200,80 +182,40 @@ class Inbox:
         if table not in self._held:
             found: dict[str, _Held] = {}
             query = "SELECT id, epoch, refused FROM games WHERE tid = ? ORDER BY id"
-            for number, epoch, refused in self._db.execute(query, (table,)).fetchall():
-                last = self._db.execute(
-                    "SELECT seq, hash FROM records WHERE game = ? ORDER BY seq DESC LIMIT 1", (number,)
-                ).fetchone()
-                seq, its_hash = last or (0, genesis(epoch))
+            for number, epoch, refused in self._store.execute(query, [table]):
+                query = "SELECT seq, hash FROM records WHERE game = ? ORDER BY seq DESC LIMIT 1"
+                ((seq, its_hash),) = self._store.execute(query, [number]) or [(0, genesis(epoch))]
                 found[epoch] = _Held(number, seq, its_hash, refused)
             self._held[table] = found
         return self._held[table]
 
     def _add(self, table: str, epoch: str, refused: Refusal = "") -> _Held:
-        number = self._db.execute(
-            "INSERT INTO games(tid, epoch, refused) VALUES (?, ?, ?)", (table, epoch, refused)
-        ).lastrowid
-        held = self._games(table)[epoch] = _Held(cast("int", number), 0, genesis(epoch), refused)
+        query = "INSERT INTO games(tid, epoch, refused) VALUES (?, ?, ?) RETURNING id"
+        ((number,),) = self._store.execute(query, (table, epoch, refused))
+        held = self._games(table)[epoch] = _Held(number, 0, genesis(epoch), refused)
         return held
 
     def _hash(self, held: _Held, seq: int) -> str:
-        found = self._db.execute("SELECT hash FROM records WHERE game = ? AND seq = ?", (held.id, seq)).fetchone()
-        return str(found[0])
+        ((found,),) = self._store.execute("SELECT hash FROM records WHERE game = ? AND seq = ?", (held.id, seq))
+        return str(found)
 
     def _refuse(self, t: float, table: str, epoch: str, held: _Held, what: str) -> None:
         held.refused = "tampered"
-        self._db.execute("UPDATE games SET refused = ? WHERE id = ?", (held.refused, held.id))
+        self._store.execute("UPDATE games SET refused = ? WHERE id = ?", (held.refused, held.id))
         self._alarm(t, table, epoch, "tampered", what)
 
     def _alarm(self, t: float, table: str, epoch: str, about: str, what: str) -> None:
-        self._db.execute(
+        self._store.execute(
             "INSERT INTO alarms(t, tid, epoch, about, what) VALUES (?, ?, ?, ?, ?)", (t, table, epoch, about, what)
         )
 
     @contextmanager
     def _transaction(self) -> Generator[None]:
-        with self._errors("written"):
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                if self._changed_elsewhere():
+        try:
+            with self._store.transaction():
+                if self._store.changed_elsewhere():  # somebody accepted a table, say
                     self._held.clear()
                 yield
-                self._db.execute("COMMIT")
-            except BaseException:
-                self._held.clear()  # it may know more than the file
-                with suppress(sqlite3.Error):  # some errors have rolled back already
-                    self._db.execute("ROLLBACK")
-                raise
-
-    def _changed_elsewhere(self) -> bool:
-        """Return whether another program has written the file since: somebody accepted a table."""
-        (version,) = self._db.execute("PRAGMA data_version").fetchone()
-        before, self._version = self._version, version
-        return before != version
-
-    def _prepare(self) -> None:
-        db = self._db
-        found = journal_file.identity(db)
-        if found.tables and (found.application, found.version) != (APPLICATION_ID, SCHEMA_VERSION):
-            raise InboxError(
-                f"{self.path.name} is no hub's file of this version", "choose another folder, or update the program"
-            )
-        (mode,) = db.execute("PRAGMA journal_mode = WAL").fetchone()
-        if mode != "wal":
-            raise InboxError(f"{self.path.name}: this disk cannot keep it safe against power cuts", "choose another")
-        db.execute("PRAGMA synchronous = FULL")
-        if not found.tables:
-            db.executescript(
-                f"BEGIN; {_TABLES} PRAGMA application_id = {APPLICATION_ID}; "
-                f"PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
-            )
-        self._version = db.execute("PRAGMA data_version").fetchone()[0]
-
-    @contextmanager
-    def _errors(self, doing: str) -> Generator[None]:
-        try:
-            yield
-        except (sqlite3.Error, OSError) as error:
-            raise InboxError(
-                f"{self.path.name} cannot be {doing}: {error}", "check the disk and who owns the folder"
-            ) from error
+        except BaseException:
+            self._held.clear()  # it may know more than the store
+            raise

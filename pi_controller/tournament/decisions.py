@@ -14,14 +14,15 @@ from msgspec import Meta
 
 from pi_controller.games import registry
 from pi_controller.tournament.competition import Competition, Then, Why
-from pi_controller.tournament.elimination import Elimination
+from pi_controller.tournament.elimination import Elimination, Kind
+from pi_controller.tournament.groups import Groups
 from pi_controller.tournament.registration import Absence
-from pi_controller.tournament.round_robin import RoundRobin
+from pi_controller.tournament.round_robin import PlayOff, RoundRobin, Withdrawn
 
 HUB = "hub"
 """Who decides by itself: the program."""
 MOST_TEXT = 400
-Format = Literal["double", "single", "round_robin"]
+Format = Literal["double", "single", "round_robin", "groups"]
 _Text = Annotated[str, Meta(max_length=MOST_TEXT)]
 _Name = Annotated[str, Meta(max_length=10_000)]
 """What is checked, and refused in plain words, by `names_of`."""
@@ -48,6 +49,9 @@ class Planned(_Fact, frozen=True, tag="plan"):
     best_of: Literal[1, 3, 5] = 1
     withdrawn: Literal["forfeit", "annul"] = "forfeit"
     play_off: Literal["first", "all", "none"] = "first"
+    groups: Annotated[int, Meta(ge=2, le=26)] = 2
+    through: Annotated[int, Meta(ge=1, le=16)] = 2
+    knockout: Literal["single", "double"] = "single"
     results: Literal["confirm", "at_once"] = "confirm"
     calling: Literal["automatic", "director"] = "automatic"
     judges: Literal["hub", "tables"] = "tables"
@@ -319,9 +323,27 @@ class Protest:
     reason: str = ""
 
 
+def competition_of(plan: Planned) -> Competition:
+    """Return the kind of tournament with the options of a plan; of the same options the same object."""
+    match plan.format:
+        case "round_robin":
+            return _round_robin(plan.best_of, plan.withdrawn, plan.play_off)
+        case "groups":
+            return _groups(plan.groups, plan.through, plan.knockout, plan.best_of, plan.withdrawn)
+        case kind:
+            return _elimination(kind, plan.best_of)
+
+
 @cache
-def competition_of(kind: Format, best_of: int, withdrawn: Any, play_off: Any) -> Competition:
-    """Return the kind of tournament with these options of a plan."""
-    if kind == "round_robin":
-        return RoundRobin(best_of, withdrawn=withdrawn, play_off=play_off)
+def _round_robin(best_of: int, withdrawn: Withdrawn, play_off: PlayOff) -> Competition:
+    return RoundRobin(best_of, withdrawn=withdrawn, play_off=play_off)
+
+
+@cache
+def _groups(groups: int, through: int, kind: Kind, best_of: int, withdrawn: Withdrawn) -> Competition:
+    return Groups(groups, through, kind, best_of, withdrawn=withdrawn)
+
+
+@cache
+def _elimination(kind: Kind, best_of: int) -> Competition:
     return Elimination(kind, best_of)

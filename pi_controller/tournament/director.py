@@ -84,8 +84,7 @@ class Tournament:
     @property
     def competition(self) -> Competition:
         """The kind of tournament. Raises `IllegalActionError` before there is a plan."""
-        plan = self._planned()
-        return competition_of(plan.format, plan.best_of, plan.withdrawn, plan.play_off)
+        return competition_of(self._planned())
 
     @property
     def champion(self) -> str | None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pi_controller.show.i18n import catalogue
 from pi_controller.tournament.bracket import LoserOf, Match, Seed, Source, WinnerOf
 from pi_controller.tournament.elimination import Elimination
+from pi_controller.tournament.groups import Groups
 from pi_controller.web.templates import render
 
 if TYPE_CHECKING:
@@ -85,14 +86,22 @@ def page(competition: Competition, state: State, title: str, language: str = "en
 
 def parts(competition: Competition, state: State, language: str = "en") -> dict[str, Any]:
     """Return what `bracket_parts.html` is filled with: the drawing, the standings, the rounds in words."""
-    drawn = drawing(competition, state, language) if isinstance(competition, Elimination) and state.teams else None
+    cup, its_state = _elimination(competition, state)
     return {
-        "drawing": drawn,
+        "drawing": drawing(cup, its_state, language) if cup is not None and its_state.teams else None,
         "box": (WIDTH, HEIGHT),
         "rounds": _rounds(competition, competition.pairings(state), language),
         "standings": competition.standings(state),
         "champion": competition.champion(state),
     }
+
+
+def _elimination(competition: Competition, state: State) -> tuple[Elimination | None, State]:
+    """Return the elimination of a tournament with its state; of groups once these are over."""
+    if isinstance(competition, Groups):
+        cup = competition.parts(state).cup
+        return (competition.cup, cup) if cup is not None else (None, state)
+    return (competition if isinstance(competition, Elimination) else None), state
 
 
 def drawing(competition: Elimination, state: State, language: str = "en") -> Drawing:
@@ -214,10 +223,13 @@ def _rounds(competition: Competition, pairings: Sequence[Pairing], language: str
         "final": text("Final, match {number}"),
         None: text("Round {number}"),
     }
-    if isinstance(competition, Elimination) and competition.kind == "single":
+    cup = competition.cup if isinstance(competition, Groups) else competition
+    if isinstance(cup, Elimination) and cup.kind == "single":
         names |= {"winners": text("Round {number}"), "final": text("Final")}
-    found: dict[tuple[str | None, int], list[Pairing]] = {}
+    found: dict[str, list[Pairing]] = {}
     for pairing in pairings:
         if None not in pairing.teams:
-            found.setdefault((pairing.side, pairing.round), []).append(pairing)
-    return tuple(Round(names[side].format(number=number), tuple(matches)) for (side, number), matches in found.items())
+            group, dot, _ = pairing.id.partition(".")
+            template = text("Group {group}, round {number}") if dot else names[pairing.side]
+            found.setdefault(template.format(group=group, number=pairing.round), []).append(pairing)
+    return tuple(Round(name, tuple(matches)) for name, matches in found.items())

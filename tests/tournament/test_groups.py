@@ -11,6 +11,7 @@ from pi_controller.cli import bracket
 from pi_controller.errors import UsageError
 from pi_controller.games.base import IllegalActionError, InvalidActionError
 from pi_controller.tournament import Groups
+from pi_controller.web.bracket_page import page
 
 TEAMS = [f"T{number}" for number in range(1, 9)]
 
@@ -176,3 +177,13 @@ def test_what_cannot_be_is_refused(tmp_path, capsys):
     path.write_text('{"do": "enter", "teams": ["a", "b", "c", "d"]}\n')
     assert bracket.main(["--format", "groups", "--groups", "2", "--through", "1", str(path)]) == 0
     assert '"A.R1-1"' in capsys.readouterr().out
+
+
+def test_the_page_has_the_groups_in_words_and_the_elimination_drawn():
+    cup = Groups(2, through=2)
+    state = entered(cup)
+    assert "<svg" not in page(cup, state, "Wacipi")
+    shown = page(cup, finish(cup, state, random.Random(6)), "Wacipi")
+    assert "<svg" in shown
+    for text in ("Group A, round 1", "Group B, round 3", "<td>A 1</td>", "Final", "Winner: T1"):
+        assert text in shown

@@ -61,7 +61,7 @@ function fact(/** @type {HTMLFormElement} */ form, /** @type {HTMLElement | null
   for (const [key, value] of new FormData(form)) if (value !== "" || key === "text") found[key] = String(value);
   if (by?.getAttribute("name")) found[by.getAttribute("name") ?? ""] = by.getAttribute("value");
   if (form.dataset.protest) found.protest = Number(form.dataset.protest);
-  if (found.best_of) found.best_of = Number(found.best_of);
+  for (const key of ["best_of", "groups", "through"]) if (found[key]) found[key] = Number(found[key]);
   if (form.dataset.do === "plan") {
     const pairs = String(found.options ?? "").split(/[\s,]+/).filter(Boolean);
     found.options = Object.fromEntries(pairs.map((pair) => pair.split("=", 2)));

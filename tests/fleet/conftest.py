@@ -1,0 +1,34 @@
+"""Where a hub keeps what comes: each test of it runs with a file and with a real PostgreSQL."""
+
+from __future__ import annotations
+
+import os
+from itertools import count
+
+import pytest
+from postgres import BIN, Postgres
+
+from pi_controller.fleet.store import Database
+
+VENUES = count(1)
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """Return a PostgreSQL that runs."""
+    if BIN is None:
+        if os.environ.get("MOCCASIN_CI"):
+            pytest.fail("PostgreSQL is not installed: apt install postgresql")
+        pytest.skip("PostgreSQL is not installed: apt install postgresql")
+    server = Postgres()
+    server.start()
+    yield server
+    server.close()
+
+
+@pytest.fixture(params=["file", "database"])
+def where(request, tmp_path):
+    """Return an empty place for a hub's store: a file, and a venue of a database."""
+    if request.param == "file":
+        return tmp_path / "hub.sqlite"
+    return Database(request.getfixturevalue("postgres").url, f"v{next(VENUES)}")
