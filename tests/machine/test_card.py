@@ -17,7 +17,7 @@ import subprocess
 import tempfile
 import time
 import urllib.request
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -162,10 +162,9 @@ class Pi:
 
 def free_ports(number: int) -> list[int]:
     """Return ports nobody listens at."""
-    taken = [socket.create_server(("127.0.0.1", 0)) for _ in range(number)]
-    for one in taken:
-        one.close()
-    return [one.getsockname()[1] if one.fileno() >= 0 else 0 for one in taken]
+    with ExitStack() as stack:
+        taken = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(number)]
+        return [one.getsockname()[1] for one in taken]
 
 
 @pytest.fixture
