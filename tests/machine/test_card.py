@@ -272,7 +272,7 @@ def nobody_gets_in_without_the_hosts_key(pi: Pi) -> None:
     """There is no password, no login at a screen, and two ports."""
     hashes = [line.split(":")[1] for line in pi.told("cat /etc/shadow").splitlines()]
     assert all(one.startswith(("*", "!")) for one in hashes)
-    assert "getty" not in pi.told("systemctl list-units --all --plain --no-legend | grep -v ' masked '")
+    assert "getty" not in pi.told("systemctl list-units --all --type=service --plain --no-legend | grep -v ' masked '")
     ports = {line.split()[3].rsplit(":", 1)[1] for line in pi.told("ss -Hltn | grep -v 127.0.0").splitlines()}
     assert ports == {"22", "8080"}
     known = ["-o", "UserKnownHostsFile=/dev/null", "-o", "StrictHostKeyChecking=no", "-o", "IdentityFile=none"]
