@@ -38,7 +38,7 @@ while True:
 """
 WRITES = (
     "sysctl -qw vm.dirty_expire_centisecs=50 vm.dirty_writeback_centisecs=20; "
-    "python3 -S /root/noise.py >/dev/null 2>&1 &"
+    "python3 -S /opt/noise.py >/dev/null 2>&1 &"
 )
 """Another program writes, and flushes nothing: a cut then finds something in the disk's cache."""
 RUN = "moccasin-mat run --settings /etc/moccasin-mat/table.toml </dev/null >/tmp/table.log 2>&1 &"
@@ -82,7 +82,7 @@ def test_nothing_acknowledged_is_lost_in_power_cuts(machine, disk, figures, tmp_
     machine.check(
         f"mkdir -p /var/lib/moccasin-mat /etc/moccasin-mat; printf '{lines}' > /etc/moccasin-mat/table.toml; sync"
     )
-    machine.put(NOISE, "/root/noise.py")
+    machine.put(NOISE, "/opt/noise.py")
     pages = {name: Page(port, keep_alive=True) for name in JUDGES}
     pins = {name: made_judge(machine, name, "--settings /etc/moccasin-mat/table.toml") for name in JUDGES}
     machine.check("sync")
