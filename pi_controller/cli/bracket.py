@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pi_controller.tournament import Competition
 
-FORMATS = ("double", "single", "round_robin")
+FORMATS = ("double", "single", "round_robin", "groups")
 
 
 def parser() -> Parser:
@@ -25,6 +25,17 @@ def parser() -> Parser:
         "0 every action was accepted",
     )
     parser.add_argument("--format", choices=FORMATS, default="double", help="double elimination (default), or another")
+    parser.add_argument("--groups", type=int, default=2, metavar="N", help="groups: so many round robins (default 2)")
+    parser.add_argument(
+        "--through",
+        type=int,
+        default=2,
+        metavar="N",
+        help="groups: so many of each go on to the elimination (default 2)",
+    )
+    parser.add_argument(
+        "--knockout", choices=("single", "double"), default="single", help="groups: which elimination (default single)"
+    )
     parser.add_argument("--best-of", type=int, choices=(1, 3, 5), default=1, help="games of a match (default 1)")
     parser.add_argument(
         "--withdrawn",
@@ -50,13 +61,19 @@ def main(argv: Sequence[str]) -> int:
     """Run one tournament; return 0 when every action was accepted, 2 otherwise. Raises `UsageError`."""
     args = parser().parse_args(argv)
     from pi_controller.games.sheet import answer
-    from pi_controller.tournament import Elimination, RoundRobin
+    from pi_controller.tournament import Elimination, Groups, RoundRobin
 
-    competition: Competition = (
-        RoundRobin(args.best_of, withdrawn=args.withdrawn, play_off=args.play_off)
-        if args.format == "round_robin"
-        else Elimination(args.format, args.best_of)
-    )
+    competition: Competition
+    match args.format:
+        case "round_robin":
+            competition = RoundRobin(args.best_of, withdrawn=args.withdrawn, play_off=args.play_off)
+        case "groups":
+            try:
+                competition = Groups(args.groups, args.through, args.knockout, args.best_of, withdrawn=args.withdrawn)
+            except ValueError as error:
+                raise UsageError(str(error), "choose other --groups or --through") from error
+        case _:
+            competition = Elimination(args.format, args.best_of)
     state = competition.opening
 
     def play(action: Any) -> dict[str, Any]:

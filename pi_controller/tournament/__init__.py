@@ -25,6 +25,14 @@ Each against each, with points that are the organiser's:
 >>> len(circle(8)), sum(map(len, circle(8)))
 (7, 28)
 
+Groups, of which the best two each go on to an elimination:
+
+>>> from pi_controller.tournament import Groups
+>>> cup = Groups(2, through=2)
+>>> state = cup.play(cup.opening, {"do": "enter", "teams": ["a", "b", "c", "d"]})
+>>> [(pairing.id, pairing.teams) for pairing in cup.ready(state)]
+[('A.R1-1', ('a', 'd')), ('B.R1-1', ('b', 'c'))]
+
 The lots of a drawing can be worked out on any computer: `printf '%s' '4 1 6 2/Long Hollow' | sha256sum`.
 
 >>> lot("4 1 6 2", "Long Hollow") < lot("4 1 6 2", "Big Coulee")
@@ -34,6 +42,7 @@ False
 from pi_controller.tournament.competition import Competition, Pairing, State
 from pi_controller.tournament.drawing import draw, lot
 from pi_controller.tournament.elimination import Elimination
+from pi_controller.tournament.groups import Groups
 from pi_controller.tournament.round_robin import Points, RoundRobin, circle
 
-__all__ = ["Competition", "Elimination", "Pairing", "Points", "RoundRobin", "State", "circle", "draw", "lot"]
+__all__ = ["Competition", "Elimination", "Groups", "Pairing", "Points", "RoundRobin", "State", "circle", "draw", "lot"]

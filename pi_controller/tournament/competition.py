@@ -218,8 +218,8 @@ class Competition(ABC):
         then = choice(action, "then", ("replay", "void", "keep")) if "then" in action else None
         game = self._game(state, pairing, action)
         changed = _with_games(state, pairing.id, (*games[: number - 1], game, *games[number:]))
-        if self.winner(changed, pairing.id) == self.winner(state, pairing.id):
-            return changed  # the sticks alone, say: nothing hangs on them but the standings
+        if not self._decides_others(state, changed, pairing.id):
+            return self._settled(changed)  # the sticks alone, say: nothing hangs on them but the standings
         hanging = self.hanging(state, pairing.id)
         begun = [match for match in sorted(hanging) if self._has_begun(state, match)]
         if not begun:
@@ -236,6 +236,14 @@ class Competition(ABC):
                     f"{listed(begun)} hang on {pairing.id} and have begun",
                     'say what then: "replay" (they are played again), "void" (this one too) or "keep" (all stands)',
                 )
+
+    def _decides_others(self, state: State, changed: State, match: str) -> bool:
+        """Return whether other matches are changed, or may be, when the games of `match` are those of `changed`."""
+        if self.winner(changed, match) != self.winner(state, match):
+            return True
+        before = {pairing.id: pairing.teams for pairing in self.pairings(state)}
+        after = {pairing.id: pairing.teams for pairing in self.pairings(changed)}
+        return any(before[other] != after.get(other) for other in self.hanging(state, match) if other in before)
 
     def _has_begun(self, state: State, match: str) -> bool:
         return match in state.begun or any(not game.walkover for game in state.games.get(match, ()))

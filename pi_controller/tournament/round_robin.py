@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import accumulate
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from pi_controller.games.base import Json
 
 Withdrawn = Literal["forfeit", "annul"]
-PlayOff = Literal["first", "all", "none"]
+PlayOff = Literal["first", "all", "none"] | int
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class RoundRobin(Competition):
 
     `withdrawn` says what becomes of a team that goes: the games it has still to play are won by the others without
     sticks (`forfeit`), or all its games are struck (`annul`). `play_off` says which ties are played off: those for the
-    first place, all, or none.
+    first place, all, none, or those for so many of the first places.
     """
 
     def __init__(
@@ -182,8 +183,10 @@ class RoundRobin(Competition):
         """Return the ties that are to be played off, without the teams that have gone."""
         here = [tuple(team for team in tie if team not in state.gone) for tie in ties]
         here = [tie for tie in here if tie]
-        wanted = {"first": here[:1], "all": here, "none": []}[self.play_off]
-        return [tie for tie in wanted if len(tie) > 1]
+        chosen = self.play_off
+        places = chosen if isinstance(chosen, int) else {"first": 1, "all": len(state.teams), "none": 0}[chosen]
+        before = accumulate((len(tie) for tie in here), initial=0)
+        return [tie for tie, better in zip(here, before, strict=False) if len(tie) > 1 and better < places]
 
     @staticmethod
     def _all_gone(state: State, tie: Iterable[str]) -> bool:

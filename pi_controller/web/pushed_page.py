@@ -5,6 +5,7 @@ Nothing can be sent from such a page.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from importlib.resources import files
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -35,7 +36,7 @@ STATIC = {
 Picture = TypeVar("Picture")
 
 
-class PushedPage(Generic[Picture]):
+class PushedPage(ABC, Generic[Picture]):
     """Serves the newest picture at `host`:`port`, to `most` watchers. `publish` may be called from any thread.
 
     `static` are the page's files besides `STATIC`. A subclass says how a picture is shown.
@@ -51,13 +52,13 @@ class PushedPage(Generic[Picture]):
         self._most = most
         self._server = WebServer(self._bell, host, port, app=self._app)
 
+    @abstractmethod
     def page(self, picture: Picture | None) -> str:
         """Return the whole page; None before the first picture."""
-        raise NotImplementedError
 
+    @abstractmethod
     def event(self, picture: Picture) -> tuple[str, bytes]:
         """Return the name and the data, JSON on one line, of the event that brings `picture`."""
-        raise NotImplementedError
 
     @property
     def url(self) -> str:

@@ -111,7 +111,7 @@ def end(view: View, language: str = "en") -> str:
         language,
         rows=rows,
         lines=_lines(course, keys) if course else [],
-        told=_told(view, course, language) if course else [],
+        told=_summary(view, course, language) if course else [],
         after=catalogue(language).gettext(show_of(view.game).after) if show_of(view.game).after else "",
     )
 
@@ -135,7 +135,7 @@ def _lines(course: Course, keys: dict[str, Any]) -> Sequence[dict[str, str]]:
     return lines
 
 
-def _told(view: View, course: Course, language: str) -> list[str]:
+def _summary(view: View, course: Course, language: str) -> list[str]:
     text, plural = catalogue(language).gettext, catalogue(language).ngettext
     hides = view.hide or "hider" in view.sheet or "hiding" in view.sheet
     turns = plural("{n} hide", "{n} hides", course.turns) if hides else plural("{n} throw", "{n} throws", course.turns)

@@ -8,6 +8,7 @@ from collections import Counter
 
 import pytest
 
+from pi_controller.games.base import IllegalActionError
 from pi_controller.tournament import Points, RoundRobin, circle
 
 
@@ -140,3 +141,22 @@ def test_points_are_the_organisers():
     state = entered(league, "ab")
     state = league.play(state, {"do": "result", "match": "R1-1", "winner": "b", "sweep": True})
     assert league.standings(state)[0]["points"] == 5
+
+
+def test_corrected_sticks_that_change_a_play_off_take_it_back():
+    league = RoundRobin()
+    state = league.play(league.opening, {"do": "enter", "teams": ["a", "b", "c"]})
+    for match in [pairing.id for pairing in league.ready(state)]:
+        teams = next(pairing.teams for pairing in league.pairings(state) if pairing.id == match)
+        winner = {frozenset("ab"): "a", frozenset("bc"): "b", frozenset("ac"): "c"}[frozenset(teams)]
+        state = league.play(state, {"do": "result", "match": match, "winner": winner, "sticks": {winner: 11}})
+    off = league.ready(state)
+    assert len(off) == 3, "each has beaten one: all three play it off"
+    state = league.play(state, {"do": "begin", "match": off[0].id})
+    match = next(pairing.id for pairing in league.pairings(state) if pairing.winner == "a")
+    correction = {"do": "correct", "match": match, "winner": "a", "sticks": {"a": 12}}
+    with pytest.raises(IllegalActionError, match="have begun"):
+        league.play(state, correction)
+    replayed = league.play(state, {**correction, "then": "replay"})
+    assert league.champion(replayed) == "a"
+    assert not league.ready(replayed)
