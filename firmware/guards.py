@@ -1,4 +1,4 @@
-"""What the board notices about itself: a piezo at a rail or dead still, a chip that fell silent. Portable.
+"""What the board notices: a piezo at a rail or dead still, a chip that fell silent, a jolt. Portable.
 
 It only tells; whether samples can be believed is decided on the host, from the samples themselves. All times are
 hundredths of a second since boot: small integers, which need no memory, for 124 days.
@@ -12,6 +12,21 @@ RAIL_TIME = 50  # a stroke is at the rail for milliseconds
 STUCK_TIME = 400
 GOOD_TIME = 100
 GONE_TIME = 100
+JOLT = 14  # counts in half a millisecond: more than noise, hum or a hand that presses, less than a light stroke
+
+
+def jolt(block, least):
+    """Return how many samples before the end of `block` a pad first moved by `least` counts within two samples, or 0.
+
+    The block is as the converter gave it. The board puts machine code in this one's place.
+    """
+    size = len(block)
+    two = 4 * wire.PADS
+    for at in range(two, size, 2):
+        moved = (block[at] | block[at + 1] << 8) - (block[at - two] | block[at - two + 1] << 8)
+        if moved >= least or moved <= -least:
+            return (size - at + 2 * wire.PADS - 1) // (2 * wire.PADS)
+    return 0
 
 
 class Piezos:

@@ -8,6 +8,7 @@ bits): frames are made once and filled again and again, and time is kept as hund
 and the microseconds beyond them.
 """
 
+import guards
 import wire
 from events import Events
 from guards import Piezos, Silence
@@ -17,6 +18,8 @@ FEATURES = wire.HAS_PIEZO | wire.HAS_TOUCH | wire.HAS_FIELD | wire.HAS_STRIP
 SILENCE_TIME = 300  # a host that says nothing for so long (hundredths of a second) is gone
 HEALTH_US = 1_000_000
 TEST_TIME = 130  # a sensor that did not answer is asked again after a second: both chances
+JOLT_US = 5500  # after a jolt the touch strips tell whether it was a hand's: a hand lies over them by then
+FRESH_US = 8_000  # the touch chip has a new value so often
 LATE_US = 100_000
 LATE_EACH_TIME = 1000  # and told of no oftener
 LOST_EACH_TIME = 100
@@ -60,6 +63,9 @@ class Sampler:
         self._counts = memoryview(self._touch)[11:-2]
         self._touch_us = 1_000_000 // board.TOUCH_HZ
         self._touch_in = 0  # us until the next scan
+        self._touched = 0  # us since the last
+        self._jolt_at = 0  # what these must be for the scan that a jolt wants, 0 for none
+        self._sample_us = 1_000_000 // board.SAMPLE_HZ
         self._field = wire.field_body(0, 0, bytearray(6 * wire.MAGNETS))
         self._magnet_us = 1_000_000 // (board.MAGNET_HZ * wire.MAGNETS)
         self._magnet_in = 0
@@ -111,12 +117,20 @@ class Sampler:
                 # sample i is taken at i / SAMPLE_HZ: sampling and clock start and run together
                 wire.piezo_number(self._piezo, number, board.BLOCK, self._block_us, board.overflows)
                 self._send(self._piezo)
+                if not self._jolt_at:
+                    since = guards.jolt(block, guards.JOLT)
+                    if since:
+                        self._jolt_at = max(self._touched + took + JOLT_US - since * self._sample_us, FRESH_US)
             if looking:
                 self._piezos.feed(block, now)
             number = board.piezo(block)
         if looking:
             self._touch_in -= took
-            if self._touch_in <= 0:
+            self._touched += took
+            if self._touch_in <= 0 or (
+                # the scan that is due next, and no other: there are never more than so many a second
+                self._jolt_at and self._touched >= self._jolt_at and self._touch_in <= self._touch_us
+            ):
                 self._scan_touch(now)
             self._magnet_in -= took
             if self._magnet_in <= -self._magnet_us:
@@ -232,7 +246,7 @@ class Sampler:
         self.running = True
         self._lost = self.board.overflows
         self._magnet = self._ok = 0
-        self._touch_in = self._magnet_in = self._health_in = 0
+        self._touch_in = self._magnet_in = self._health_in = self._jolt_at = 0
         self._counted_at, self._touches, self._fields = now, 0, 0
         if not self._testing:
             self._piezos.begin(now)
@@ -249,6 +263,9 @@ class Sampler:
     def _scan_touch(self, now):
         # never twice in a pass; a pass that came late does not make up for lost scans
         self._touch_in = max(self._touch_in + self._touch_us, -self._touch_us)
+        if self._jolt_at:
+            self._jolt_at = 0 if self._touched >= self._jolt_at else max(self._jolt_at - self._touched, FRESH_US)
+        self._touched = 0
         self._touches += 1
         answered = self.board.touch(self._counts)
         if not answered or self._strips.doubt:

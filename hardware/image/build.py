@@ -93,6 +93,7 @@ ON = [
 OFF = [
     *(
         "getty@.service",
+        "getty-static.service",
         "autovt@.service",
         "serial-getty@.service",
         "console-getty.service",

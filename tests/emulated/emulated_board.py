@@ -84,6 +84,15 @@ def _file_system(**options: Any) -> LittleFS:
     return LittleFS(block_size=BLOCK, block_count=BLOCKS, prog_size=256, read_size=32, lookahead_size=32, **options)
 
 
+def _packed(files: dict[str, bytes]) -> str:
+    """Return a file system with `files` on it as the board's flash has it, in base64."""
+    system = _file_system(disk_version=0x00020000)
+    for name, data in files.items():
+        with system.open(name, "wb") as file:
+            file.write(data)
+    return base64.b64encode(bytes(system.context.buffer)).decode()
+
+
 class EmulatedBoard:
     """An emulated board in a process of its own; `power_on` it, `run` it, `close` it.
 
@@ -113,15 +122,11 @@ class EmulatedBoard:
         `miss_cycles` is what a miss of the flash cache costs; 0 is a cache that never misses. `magnetometer` is the
         kind that all 24 are.
         """
-        system = _file_system(disk_version=0x00020000)
-        for name, data in (firmware() if files is None else files).items():
-            with system.open(name, "wb") as file:
-                file.write(data)
         board = pinmap().board
         self._order(
             "power_on",
             **self._images,
-            files=base64.b64encode(bytes(system.context.buffer)).decode(),
+            files=_packed(firmware() if files is None else files),
             missCycles=miss_cycles,
             pins={"strip": board.strip_pin, "sda": board.i2c["sda"], "scl": board.i2c["scl"]},
             chips={"touch": board.mpr121_address, "muxes": board.tca9548a_addresses, "magnetometer": magnetometer},
@@ -157,6 +162,10 @@ class EmulatedBoard:
             with system.open(name, "rb") as file:
                 files[name] = file.read()
         return files
+
+    def load(self, files: dict[str, bytes]) -> None:
+        """Put `files` beside or in place of those that lie on it; its next start runs them."""
+        self._order("load", files=_packed(self.files() | files))
 
     def until(self, text: bytes, most_us: float = 5e6, send: bytes = b"") -> bytes:
         """Let time pass until it has sent `text`; return all that it sent. Raises `TimeoutError`."""

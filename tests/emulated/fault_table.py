@@ -2,8 +2,9 @@
 
     PYTHONPATH=tests/faults python tests/emulated/fault_table.py [--seed 3] [--hides 2] [--only WORD]
 
-As `tests/faults/table.py`, with the firmware on an emulated chip; a minute or so of a core for each fault. What needs
-another port's name, a second program, another firmware, or a host that sleeps tests the host alone, and is there.
+As `tests/faults/table.py`, with the firmware on an emulated chip; a minute or so of a core for each fault. Three of the
+faults there are of the host's operating system alone, and no board has a part in them: another name after replugging, a
+second daemon on the port, and a daemon that is stopped.
 """
 
 import argparse
@@ -13,8 +14,10 @@ import tempfile
 import fault_kinds
 import fault_lab
 import table
-from emulated_board import EmulatedBoard
+from emulated_board import EmulatedBoard, edited
 from emulated_cable import EmulatedCable
+
+from pi_controller.link import wire
 
 AS_THEY_ARE = (
     "unplugged in mid-hide, 3 s",
@@ -24,6 +27,8 @@ AS_THEY_ARE = (
     "1 byte in 10,000 lost, 20 s",
     "the cable stalls, 5 s",
     "the board's watchdog resets it",
+    "brown-outs, every 300 ms for 10 s",
+    "restarts without hanging up, every 300 ms for 10 s",
 )
 FAULTS = {name: fault_kinds.FAULTS[name] for name in AS_THEY_ARE}
 FOR_EVER = 1 << 30
@@ -67,6 +72,47 @@ def dead_multiplexer():
 @of_chips("one pad's ADC input at its rail")
 def rail():
     return lambda cable: cable.rails.add(1), None
+
+
+def of_firmware(name, files):
+    """Put a board that comes back with other firmware among `FAULTS`; `files` returns those that differ."""
+
+    def do(lab):
+        lab.until(fault_kinds.hiding)
+        lab.begin()
+        lab.cable.unplug()
+        lab.cable.board.load(files())
+        fault_kinds.away(lab, 1.0)
+
+    FAULTS[name] = do
+
+
+def speaks(protocol):
+    """Return the firmware's `wire.py` with another protocol in it."""
+    return {"wire.py": edited("wire.py", f"PROTOCOL = {wire.PROTOCOL}", f"PROTOCOL = {protocol}")["wire.py"]}
+
+
+def first_protocol():
+    """Return firmware of protocol 1.0: it says so, and takes every host for one of 1.0."""
+    old, new = "self._minor = wire.hello(payload)", "self._minor = wire.hello(payload)[0], 0"
+    return speaks((1, 0)) | {"sampler.py": edited("sampler.py", old, new)["sampler.py"]}
+
+
+of_firmware("firmware of another major", lambda: speaks((wire.PROTOCOL[0] + 1, 0)))
+of_firmware("firmware of an older minor", first_protocol)
+
+
+def suspended(lab):
+    """The host sleeps, and its USB with it: nobody asks the board for what it has."""
+    lab.until(fault_kinds.hitting)
+    lab.begin()
+    lab.cable.stall()
+    lab.suspend(60.0)
+    lab.cable.flow()
+    lab.end()
+
+
+FAULTS["the host sleeps, 60 s"] = suspended
 
 
 def main():

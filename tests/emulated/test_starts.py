@@ -46,7 +46,7 @@ def test_files_are_copied_at_the_prompt_and_the_next_start_is_a_restart(host):
     got = board.until(b">>> ", send=b"\0" + STAY)
     assert b"Programming: the mat does not run (asked for)" in got
     assert "board.py" in board.python("import os; print(os.listdir())")
-    board.run(5e6)
+    board.run(3e6)
     assert board.state()["starts"] == 5, "no watchdog runs there"
     board.run(1e5, b"\x02import machine; machine.reset()\r\n")
     assert again(host) == (5, "restart"), "a start at the prompt is none of the mat's"

@@ -36,7 +36,7 @@ def load_board(chips, monkeypatch, tmp_path):
             monkeypatch.setitem(sys.modules, name, types.SimpleNamespace(**attributes))
         monkeypatch.setitem(sys.modules, "frames", frames)
         monkeypatch.setitem(sys.modules, "wire", wire)
-        for name in ("wiring", "starts", "port", "adc", "i2c", "lights", "board"):
+        for name in ("guards", "wiring", "starts", "port", "adc", "i2c", "lights", "board"):
             module = load(f"mat_{name}", FIRMWARE / f"{name}.py")
             monkeypatch.setitem(sys.modules, name, module)
             for inner, value in (inside | (changes or {}) if name == "wiring" else inside).items():

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -14,7 +15,9 @@ from hypothesis import strategies as st
 from pi_controller.link import wire
 from pi_controller.pads import EVERY_PAD, PADS
 from pi_controller.pinmap import pinmap
+from pi_controller.sim import firmware
 
+guards = firmware.modules()["guards"]
 ROOT = Path(__file__).parents[2]
 FIRMWARE = ROOT / "firmware"
 SHARED = [ROOT / "pi_controller" / "link" / f"{name}.py" for name in ("frames", "wire")]
@@ -52,6 +55,24 @@ def test_the_wire_has_room_for_the_pin_map():
     assert maps.pads.count * len(maps.magnetometers.offsets_mm) == wire.MAGNETS
     assert maps.board.adc_bits == 12
     assert len(wire.stuff(bytes(5 + wire.PIEZO_HEAD + 8 * maps.board.block_samples))) <= wire.LONGEST
+
+
+@given(
+    at=st.integers(0, 31),
+    pad=st.integers(0, 3),
+    step=st.integers(-40, 40),
+    rest=st.integers(900, 3000),
+    slope=st.integers(-6, 6),
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_a_jolt_is_found_where_it_is_by_both(module, at, pad, step, rest, slope):
+    samples = np.full((32, 4), rest, "<u2") + slope * np.arange(32)[:, None].astype("<i2")
+    samples[at:, pad] += step
+    body = b"\0" + samples.astype("<u2").tobytes()
+    block = memoryview(body)[1:]  # as it lies in its frame
+    moved = [np.abs(samples[k].astype(int) - samples[k - 2]).max() >= guards.JOLT for k in range(2, 32)]
+    wanted = 30 - moved.index(True) if True in moved else 0
+    assert module.jolt(block, guards.JOLT) == guards.jolt(block, guards.JOLT) == wanted
 
 
 @pytest.mark.parametrize("path", [*sorted(FIRMWARE.glob("*.py")), *SHARED])

@@ -72,6 +72,14 @@ def test_the_folders_of_the_service_are_kept():
         assert str(folder) in mounts()
 
 
+def test_the_partition_grows_before_udev_looks_at_it():
+    """Else udev loses sight of it while it is checked, it is not mounted, and the table does not start."""
+    unit = (UNITS / "moccasin-mat-grow.service").read_text("utf-8")
+    assert re.search(r"^Before=systemd-udevd.service systemd-udev-trigger.service ", unit, re.MULTILINE)
+    assert "WantedBy=sysinit.target" in unit
+    assert ".device" not in unit
+
+
 def test_no_login_and_no_hash_stands_in_any_file():
     for path in (*FILES.rglob("*"), *(IMAGE / "card").iterdir()):
         if path.is_file():

@@ -6,7 +6,6 @@ import http.client
 import json
 import re
 import time
-from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from virtual_machine import MachineError
@@ -125,11 +124,23 @@ def made_judge(machine: VirtualMachine, name: str, options: str = "") -> str:
 
 
 class Page:
-    """A browser at the page, from outside the guest, which keeps its cookies."""
+    """A browser at the page, from outside the guest, which keeps its cookies.
 
-    def __init__(self, port: int) -> None:
+    With `keep_alive` one connection serves all that is asked until `close`, as a browser's does; the guest ends one
+    that was idle for some seconds, and that is a broken line like any other.
+    """
+
+    def __init__(self, port: int, *, keep_alive: bool = False) -> None:
         self._port = port
+        self._keep_alive = keep_alive
+        self._line: http.client.HTTPConnection | None = None
         self._cookie = ""
+
+    def close(self) -> None:
+        """End the connection; the next question opens another."""
+        if self._line is not None:
+            self._line.close()
+            self._line = None
 
     def sign_in(self, name: str, pin: str) -> None:
         """Sign in as a judge."""
@@ -150,10 +161,17 @@ class Page:
         headers = {"Cookie": self._cookie} if self._cookie else {}
         if body is not None:
             headers |= {"Origin": f"http://127.0.0.1:{self._port}", "Content-Type": "application/json"}
-        with closing(http.client.HTTPConnection("127.0.0.1", self._port, timeout=REQUEST_S)) as line:
-            line.request(method, path, None if body is None else json.dumps(body), headers)
-            answer = line.getresponse()
+        if self._line is None:
+            self._line = http.client.HTTPConnection("127.0.0.1", self._port, timeout=REQUEST_S)
+        kept = False
+        try:
+            self._line.request(method, path, None if body is None else json.dumps(body), headers)
+            answer = self._line.getresponse()
             told = json.loads(answer.read())
+            kept = self._keep_alive
+        finally:
+            if not kept:
+                self.close()
         if cookies := answer.headers.get_all("Set-Cookie"):
             self._cookie = "; ".join(cookie.split(";")[0] for cookie in cookies)
         if answer.status != 200:

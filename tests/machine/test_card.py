@@ -17,7 +17,7 @@ import subprocess
 import tempfile
 import time
 import urllib.request
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -162,10 +162,9 @@ class Pi:
 
 def free_ports(number: int) -> list[int]:
     """Return ports nobody listens at."""
-    taken = [socket.create_server(("127.0.0.1", 0)) for _ in range(number)]
-    for one in taken:
-        one.close()
-    return [one.getsockname()[1] if one.fileno() >= 0 else 0 for one in taken]
+    with ExitStack() as stack:
+        taken = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(number)]
+        return [one.getsockname()[1] for one in taken]
 
 
 @pytest.fixture
@@ -273,7 +272,7 @@ def nobody_gets_in_without_the_hosts_key(pi: Pi) -> None:
     """There is no password, no login at a screen, and two ports."""
     hashes = [line.split(":")[1] for line in pi.told("cat /etc/shadow").splitlines()]
     assert all(one.startswith(("*", "!")) for one in hashes)
-    assert "getty" not in pi.told("systemctl list-units --all --plain --no-legend | grep -v ' masked '")
+    assert "getty" not in pi.told("systemctl list-units --all --type=service --plain --no-legend | grep -v ' masked '")
     ports = {line.split()[3].rsplit(":", 1)[1] for line in pi.told("ss -Hltn | grep -v 127.0.0").splitlines()}
     assert ports == {"22", "8080"}
     known = ["-o", "UserKnownHostsFile=/dev/null", "-o", "StrictHostKeyChecking=no", "-o", "IdentityFile=none"]

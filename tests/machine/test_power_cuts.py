@@ -29,9 +29,16 @@ CUTS = int(os.environ.get("MOCCASIN_CUTS", "20"))
 JUDGES = ("Ann", "Bo")
 GIVING_S = (6.0, 14.0)
 """From the first acknowledged command to the cut, on the wall."""
-NOISE = (
+NOISE = """\
+import os, random, time
+file = os.open("/var/tmp/noise", os.O_WRONLY | os.O_CREAT)
+while True:
+    os.pwrite(file, random.randbytes(65536), 65536 * random.randrange(16))
+    time.sleep(0.1)
+"""
+WRITES = (
     "sysctl -qw vm.dirty_expire_centisecs=50 vm.dirty_writeback_centisecs=20; "
-    "(while sleep 0.2; do head -c 262144 /dev/urandom 1<> /var/tmp/noise; done) &"
+    "python3 -S /opt/noise.py >/dev/null 2>&1 &"
 )
 """Another program writes, and flushes nothing: a cut then finds something in the disk's cache."""
 RUN = "moccasin-mat run --settings /etc/moccasin-mat/table.toml </dev/null >/tmp/table.log 2>&1 &"
@@ -75,10 +82,11 @@ def test_nothing_acknowledged_is_lost_in_power_cuts(machine, disk, figures, tmp_
     machine.check(
         f"mkdir -p /var/lib/moccasin-mat /etc/moccasin-mat; printf '{lines}' > /etc/moccasin-mat/table.toml; sync"
     )
-    pages = {name: Page(port) for name in JUDGES}
+    machine.put(NOISE, "/opt/noise.py")
+    pages = {name: Page(port, keep_alive=True) for name in JUDGES}
     pins = {name: made_judge(machine, name, "--settings /etc/moccasin-mat/table.toml") for name in JUDGES}
     machine.check("sync")
-    machine.send(NOISE)
+    machine.send(WRITES)
     machine.send(RUN)
     page_answers(Page(port))
     for name, page in pages.items():
@@ -122,7 +130,7 @@ def test_nothing_acknowledged_is_lost_in_power_cuts(machine, disk, figures, tmp_
         assert found.whole, found.wrong
         assert not set(acknowledged) - set(keys), "acknowledged, and not in the journal"
         assert len(set(keys)) == len(keys), "a command counted twice"
-        machine.send(NOISE)
+        machine.send(WRITES)
         machine.send(RUN)
         page_answers(Page(port))
         for name, page in pages.items():

@@ -35,6 +35,7 @@ class Witness(threading.Thread):
 
     def run(self) -> None:
         """Give commands as fast as they are answered."""
+        self._page.close()  # the guest may have ended what was idle
         with suppress(*BROKEN):
             while not self._stopped.is_set():
                 try:

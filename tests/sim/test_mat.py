@@ -107,6 +107,27 @@ def test_a_stroke_comes_through_the_wire(host: Host) -> None:
     assert max(loudest[0], loudest[1], loudest[3]) < loudest[2] / 8
 
 
+def test_the_next_touch_scan_comes_soon_after_a_jolt_and_their_number_stays() -> None:
+    with SimMat(4) as mat:
+        it = Host(mat)
+        it.hello()
+        scans = [wire.touch(payload)[0] for payload in of(wire.TOUCH, it.run(1.0))]
+        late = []
+        for k in range(25):
+            frames = it.run(0.3) + it.tick(0.001 * k)
+            jolted = mat.board.now_us()
+            mat.world.strike(k % 4 + 1, -30.0)
+            frames += it.run(0.1)
+            scans += [wire.touch(payload)[0] for payload in of(wire.TOUCH, frames)]
+            late.append(next(us - jolted for us in scans if us - jolted > 5000))
+        it.port.close()
+    # a pass each 8 ms here: one in which the jolt is known, and one in which a hand would be felt
+    assert max(late) < 17_000
+    assert sorted(late)[len(late) // 2] < 12_000
+    assert {round((b - a) / 1000) for a, b in pairwise(scans)} <= {8, 16, 24, 32, 40}
+    assert len(scans) / (scans[-1] - scans[0]) * 1e6 == pytest.approx(50, abs=0.5)
+
+
 def test_the_same_seed_sends_the_same_bytes() -> None:
     def record(seed: int) -> bytes:
         with SimMat(seed, Conditions.pow_wow()) as mat:

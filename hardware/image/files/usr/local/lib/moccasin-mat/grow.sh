@@ -1,7 +1,8 @@
 #!/bin/sh
 # Lets the card's last partition reach to the card's end; systemd then lets its file system grow into it.
 set -eu
-partition=$(basename "$(readlink -f "${1:-/dev/disk/by-label/mat-state}")")
+device=${1:-$(blkid -L mat-state)}
+partition=$(basename "$(readlink -f "$device")")
 disk=$(basename "$(readlink -f "/sys/class/block/$partition/..")")
 number=$(cat "/sys/class/block/$partition/partition")
 end=$(($(cat "/sys/class/block/$partition/start") + $(cat "/sys/class/block/$partition/size")))
