@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pi_controller.errors import MatError
 from pi_controller.fleet.messages import Order
+from pi_controller.fleet.store import StoreError
 from pi_controller.games import registry
 from pi_controller.games.wording import listed
 from pi_controller.referee.facts import MatchGiven, Opened
@@ -79,6 +80,8 @@ class Director:
         self._log = log
         self._inbox = inbox
         self._lock = threading.RLock()
+        self._unsure: tuple[Decision, str] | None = None
+        """A decision and its key that may stand in the store or not: the connection broke."""
         self._games: dict[tuple[str, str], _Game | None] = {}
         self._replies: dict[str, Reply] = {}
         self._away: dict[str, float] = {}
@@ -97,10 +100,15 @@ class Director:
     def decide(self, t: float, actor: str, fact: Fact, key: str = "") -> Result:
         """Make a decision, on disk when this returns. Raises what `Tournament.after` does, and `StoreError`."""
         with self._lock:
+            self._settle()
             if key and (seq := self._log.keys.get((actor, key))) is not None:
                 return Result(seq, True)
             decision = self.history.next(t, actor, fact)
-            self._log.append(decision, key)
+            try:
+                self._log.append(decision, key)
+            except StoreError:
+                self._unsure = decision, key
+                raise
             self.history.add(decision)
         self.changed()
         return Result(decision.seq, False)
@@ -108,9 +116,17 @@ class Director:
     def undo(self, t: float, actor: str, reason: str = "", key: str = "") -> Result:
         """Take back the last decision that somebody made. Raises as `decide`."""
         with self._lock:
+            self._settle()
             if key and (seq := self._log.keys.get((actor, key))) is not None:
                 return Result(seq, True)
             return self.decide(t, actor, self.history.undo(reason), key)
+
+    def _settle(self) -> None:
+        """Find out whether the decision whose writing failed stands after all."""
+        if self._unsure is not None:
+            if self._log.stands(*self._unsure):
+                self.history.add(self._unsure[0])
+            self._unsure = None
 
     def orders(self, tables: Iterable[str]) -> dict[str, Order]:
         """Return what each of `tables` is to play; an empty order for nothing."""
@@ -138,7 +154,7 @@ class Director:
         )
 
     def replied(self, t: float, table: str, reply: Reply) -> None:
-        """Take note of what `table` says of the match it was given."""
+        """Take note of what `table` says of the match it was given. Raises `StoreError`."""
         with self._lock:
             self._replies[table] = reply
             call = next((call for call in self.now.calls.values() if call.table == table), None)
@@ -154,7 +170,10 @@ class Director:
                 self._hub(t, Recalled(call.match, reply.why[:200]))
 
     def call_due(self, t: float, tables: Iterable[str]) -> None:
-        """Call what can be called to those of `tables` that are free, where matches are called by themselves."""
+        """Call what can be called to those of `tables` that are free, where matches are called by themselves.
+
+        Raises `StoreError`.
+        """
         with self._lock:
             plan = self.now.plan
             if plan is None or plan.calling != "automatic" or not self.now.state.teams or self.now.champion is not None:
@@ -177,13 +196,15 @@ class Director:
                 self.progress(t, table, epoch)
 
     def progress(self, t: float, table: str, epoch: str) -> None:
-        """More came of this game: has its match begun, is it over?"""
+        """More came of this game: has its match begun, is it over? Raises `StoreError`; asked again it goes on."""
         with self._lock:
             plan = self.now.plan
             if plan is None:
                 return
             try:
                 game = self._told(table, epoch)
+            except StoreError:
+                raise
             except MatError as error:
                 self.notes[f"{table} {epoch}"] = f"a game at {table} cannot be followed: {error.what}"
                 return
@@ -255,9 +276,11 @@ class Director:
         )
 
     def _hub(self, t: float, fact: Fact) -> None:
-        """Decide what follows by itself; where it cannot be, the director is told."""
+        """Decide what follows by itself; where it cannot be, the director is told. Raises `StoreError`."""
         try:
             self.decide(t, HUB, fact)
+        except StoreError:
+            raise
         except MatError as error:
             about = f"{type(fact).__name__} {getattr(fact, 'match', '')}{getattr(fact, 'order', '')}"
             if self.notes.get(about) != error.what:

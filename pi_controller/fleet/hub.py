@@ -7,6 +7,7 @@ import logging
 import secrets
 import time
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -30,7 +31,7 @@ from pi_controller.fleet.store import StoreError
 from pi_controller.table.view import View
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Callable
 
     import aiomqtt
 
@@ -82,6 +83,9 @@ class Hub:
         self._director = director
         self._ordered: dict[str, Order] = {}
         """What each table was given on this connection."""
+        self._again: list[Callable[[], None]] = []
+        """What the store had no room for, and is tried once more."""
+        self._alarms: dict[str, Alarm] = {}
         self._due: asyncio.Event | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._sessions = 0
@@ -131,7 +135,8 @@ class Hub:
             here = [
                 one.table for one in self._shown() if one.state == "ready" and one.view is not None and not one.alarm
             ]
-            await asyncio.to_thread(director.call_due, self._clock(), here)
+            await asyncio.to_thread(self._try_again)
+            await asyncio.to_thread(self._kept, partial(director.call_due, self._clock(), here), again=False)
             for table, order in director.orders(self._tables).items():
                 if self._ordered.get(table) != order:
                     self._ordered[table] = order
@@ -165,7 +170,21 @@ class Hub:
     def _follow(self, games: list[tuple[str, str]]) -> None:
         for table, epoch in dict.fromkeys(games):
             if self._director is not None:
-                self._director.progress(self._clock(), table, epoch)
+                self._kept(partial(self._director.progress, self._clock(), table, epoch))
+
+    def _kept(self, do: Callable[[], None], *, again: bool = True) -> None:
+        """Do what the store has to keep; where it cannot, do it `again` when the next matches are looked for."""
+        try:
+            do()
+        except StoreError as error:
+            self._note("", f"{error.what}; it is tried again")
+            if again:
+                self._again.append(do)
+
+    def _try_again(self) -> None:
+        waiting, self._again = self._again, []
+        for do in waiting:
+            self._kept(do)
 
     def _see_rival(self, message: aiomqtt.Message) -> None:
         """Another hub at this broker would give tables other matches: that is said.
@@ -198,7 +217,7 @@ class Hub:
             case "match":
                 reply = decode(data, Reply)
                 if self._director is not None:
-                    self._director.replied(self._clock(), table, reply)
+                    self._kept(partial(self._director.replied, self._clock(), table, reply))
                     self.wake()
             case _:
                 return None
@@ -214,15 +233,16 @@ class Hub:
             return []
 
     def _tell(self) -> None:
-        alarms = {alarm.table: alarm for alarm in reversed(self._inbox.alarms()) if alarm.open}
-        for table, alarm in alarms.items():
+        shown = self._shown()
+        for table, alarm in self._alarms.items():
             self._note(table, f"{alarm.about}: {alarm.what}")
-        self._show(self._shown(alarms))
+        self._show(shown)
 
-    def _shown(self, alarms: Mapping[str, Alarm] | None = None) -> tuple[TableShown, ...]:
-        """Return all tables, with why the journal of each is refused."""
-        if alarms is None:
-            alarms = {alarm.table: alarm for alarm in reversed(self._inbox.alarms()) if alarm.open}
+    def _shown(self) -> tuple[TableShown, ...]:
+        """Return all tables, with why the journal of each is refused, as far as the store can be read."""
+        with suppress(StoreError):
+            self._alarms = {alarm.table: alarm for alarm in reversed(self._inbox.alarms()) if alarm.open}
+        alarms = self._alarms
         return tuple(
             msgspec.structs.replace(shown, alarm=alarms[table].about if table in alarms else "")
             for table, shown in sorted(self._tables.items())

@@ -65,9 +65,21 @@ class TournamentLog:
         query = "INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?)"
         with self._store.transaction():
             self._store.execute(query, (seq, t, actor, key, body, its_hash))
-        self._last = seq, its_hash
+        self._appended(decision, key, its_hash)
+
+    def stands(self, decision: Decision, key: str = "") -> bool:
+        """Return whether `decision` was written, though `append` raised: its answer was lost."""
+        seq, t, actor, fact = decision
+        its_hash = follow(self._last[1], _row(seq, t, actor, key, msgspec.json.encode(fact).decode()))
+        if self._store.execute("SELECT hash FROM decisions WHERE seq = ?", [seq]) != [(its_hash,)]:
+            return False
+        self._appended(decision, key, its_hash)
+        return True
+
+    def _appended(self, decision: Decision, key: str, its_hash: str) -> None:
+        self._last = decision.seq, its_hash
         if key:
-            self.keys[actor, key] = seq
+            self.keys[decision.actor, key] = decision.seq
 
     def close(self) -> None:
         """Close the store. Closing twice is fine."""

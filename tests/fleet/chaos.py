@@ -1,6 +1,7 @@
 """Kills broker, hub and tables at random while games are played, and then compares the hub with the journals.
 
     .venv/bin/python tests/fleet/chaos.py --tables 8 --kills 45
+    .venv/bin/python tests/fleet/chaos.py --tables 8 --kills 45 --store postgresql    # killed too
 
 Tables play Hampa Apena by the judge's word, each in a process of its own with a real journal, through a real Mosquitto
 with TLS and accounts. Prints a JSON line: records, lost, double, changed, kills, records a second, lag from a record's
@@ -12,23 +13,24 @@ import asyncio
 import json
 import random
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
-from contextlib import suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from brokers import PATIENCE_S, VENUE, Mosquitto
+from postgres import Postgres
 
 from pi_controller.console import run_line
 from pi_controller.fleet.hub import Hub
 from pi_controller.fleet.inbox import Inbox
 from pi_controller.fleet.messages import Events
 from pi_controller.fleet.mqtt import Broker
+from pi_controller.fleet.store import Database, StoreError, open_store
 from pi_controller.fleet.table_link import TableLink, nothing_hidden
 from pi_controller.games.registry import game
 from pi_controller.referee.referees import referee_for
@@ -63,38 +65,44 @@ def play(folder, broker, every_s):
 
 
 class Watched(Inbox):
-    """An inbox that writes down how old each record is when it is on its disk, ms."""
+    """An inbox that writes to the file `lags` how old each record is when it is on its disk, ms."""
+
+    def __init__(self, where, lags):
+        super().__init__(where)
+        self._lags = lags
+        self._seen = {(table, epoch): seq for table, games in self.held().items() for epoch, seq in games.items()}
 
     def take(self, t, messages):
-        before = {table: dict(held) for table, held in self.held().items()}
         answers = super().take(t, messages)
-        with self.path.with_name("lags").open("a") as lags:
+        now = time.time()
+        with self._lags.open("a") as lags:
             for table, message in messages:
                 if isinstance(message, Events):
-                    held = before.get(table, {}).get(message.epoch, 0)
-                    last = message.records[-1].seq
-                    lags.writelines(f"{1000 * (time.time() - r.t):.1f}\n" for r in message.records if r.seq > held)
-                    before.setdefault(table, {})[message.epoch] = max(held, last)
+                    seen = self._seen.get((table, message.epoch), 0)
+                    lags.writelines(f"{1000 * (now - r.t):.1f}\n" for r in message.records if r.seq > seen)
+                    self._seen[table, message.epoch] = max(seen, message.records[-1].seq)
         return answers
 
 
-def hub(folder, broker):
+def hub(folder, where, broker):
     """Run the hub until killed."""
-    with Watched(folder / "hub.sqlite") as inbox:
+    with Watched(where, folder / "lags") as inbox:
         asyncio.run(Hub(inbox, broker, VENUE, lambda _: None).run(asyncio.Event()))
 
 
 class Hall:
-    """All processes; each can be killed, and comes back."""
+    """All processes; each can be killed, and comes back. `server` is the PostgreSQL, None where a file does."""
 
-    def __init__(self, folder, tables, every_s):
-        self.folder, self.every_s = folder, every_s
+    def __init__(self, folder, tables, every_s, server=None):
+        self.folder, self.every_s, self.server = folder, every_s, server
         self.names = [f"t{n:02d}" for n in range(1, tables + 1)]
         self.broker = Mosquitto(folder / "broker", self.names).start()
         self.running = {name: self._begin(name) for name in ("hub", *self.names)}
 
     def _begin(self, name):
         command = [sys.executable, __file__, "--role", name, "--folder", self.folder, "--every", str(self.every_s)]
+        if self.server is not None:
+            command += ["--url", self.server.url]
         with (self.folder / f"{name}.log").open("ab") as log:
             return subprocess.Popen([*command, "--port", str(self.broker.port)], stdout=log, stderr=log)
 
@@ -102,6 +110,10 @@ class Hall:
         if name == "broker":
             self.broker.kill()
             self.broker.start()
+            return
+        if name == "database":
+            self.server.kill()
+            self.server.start()
             return
         process = self.running[name]
         assert process.poll() is None, (name, (self.folder / f"{name}.log").read_text())
@@ -113,10 +125,8 @@ class Hall:
         """Return the most that any of a kind holds in memory, MB."""
         found = {}
         for name, process in {**self.running, "broker": self.broker.process}.items():
-            status = Path(f"/proc/{process.pid}/status").read_text()
-            size = int(status.split("VmRSS:")[1].split()[0]) / 1000
             kind = "table" if name in self.names else name
-            found[kind] = max(found.get(kind, 0.0), round(size, 1))
+            found[kind] = max(found.get(kind, 0.0), memory_mb(process.pid))
         return found
 
     def close(self):
@@ -124,6 +134,17 @@ class Hall:
             process.kill()
             process.wait()
         self.broker.kill()
+
+
+def memory_mb(pid):
+    """Return what a process holds in memory, MB."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return round(int(status.split("VmRSS:")[1].split()[0]) / 1000, 1)
+
+
+def store_at(folder, url=None):
+    """Return where the hub keeps what comes."""
+    return Database(url, VENUE) if url else folder / "hub.sqlite"
 
 
 def journals(folder, names):
@@ -136,31 +157,33 @@ def journals(folder, names):
     return found
 
 
-def received(folder):
-    """Return all that stands in the hub's file, in the same form."""
+def received(where):
+    """Return all that stands in the hub's store, in the same form."""
     found = {}
-    with sqlite3.connect(folder / "hub.sqlite") as db:
-        for tid, epoch, *row in db.execute(
+    with open_store(where) as store:
+        for tid, epoch, *row in store.execute(
             "SELECT tid, epoch, seq, batch, t, kind, body, hash FROM games LEFT JOIN records ON game = id ORDER BY seq"
         ):
             if row[0] is not None:
                 found.setdefault((tid, epoch), []).append(tuple(row))
-        alarms = db.execute("SELECT tid, what FROM alarms").fetchall()
+        alarms = store.execute("SELECT tid, what FROM alarms")
     return found, alarms
 
 
-def chaos(folder, tables, kills, every_s, seed=11, calm_s=3.0):
-    """Play, kill, wait until the hub has all of it; return the figures."""
-    dice, counts, hall = random.Random(seed), {"broker": 0, "hub": 0, "table": 0}, Hall(folder, tables, every_s)
+def chaos(folder, tables, kills, every_s, seed=11, calm_s=3.0, server=None):
+    """Play, kill, wait until the hub has all of it; return the figures. `server`: its store, killed with the others."""
+    kinds = ["broker", "hub", "table", "table", *(["database"] if server else [])]
+    where = store_at(folder, server and server.url)
+    dice, counts, hall = random.Random(seed), dict.fromkeys(kinds, 0), Hall(folder, tables, every_s, server)
     try:
         begun = time.monotonic()
-        while not (folder / "hub.sqlite").exists() or len(received_tables(folder)) < tables:
+        while len(received_tables(where)) < tables:
             assert time.monotonic() - begun < PATIENCE_S * 3, "not all tables came"
             time.sleep(0.2)
-        before, begun = records_of(folder), time.monotonic()
+        before, begun = records_of(where), time.monotonic()
         for _ in range(kills):
             time.sleep(dice.uniform(0.5, 1.5))
-            kind = dice.choice(["broker", "hub", "table", "table"])
+            kind = dice.choice(kinds)
             hall.kill(dice.choice(hall.names) if kind == "table" else kind)
             counts[kind] += 1
         time.sleep(calm_s)
@@ -168,44 +191,57 @@ def chaos(folder, tables, kills, every_s, seed=11, calm_s=3.0):
         end = time.monotonic() + PATIENCE_S * 3
         while True:
             done = all("done" in (folder / f"{name}.log").read_text() for name in hall.names)
-            kept, (held, alarms) = journals(folder, hall.names), received(folder)
+            kept, (held, alarms) = journals(folder, hall.names), received(where)
             if (done and counted(kept) == counted(held)) or time.monotonic() > end:
                 break
             time.sleep(0.3)
         took, memory = time.monotonic() - begun, hall.memory()
     finally:
         hall.close()
-    lags = sorted(float(line) for line in (folder / "lags").read_text().split())
-    total = sum(map(len, kept.values()))
     return {
         "tables": tables,
-        "games": len(kept),
-        "records": total,
-        "lost": sum(len(rows) - len(held.get(key, [])) for key, rows in kept.items()),
-        "double": sum(len(rows) - len({row[0] for row in rows}) for rows in held.values()),
-        "changed": sum(tuple(a) != b for key in kept for a, b in zip(kept[key], held.get(key, []), strict=False)),
+        "store": "postgresql" if server else "sqlite",
+        **compared(kept, held),
         "alarms": alarms,
         "kills": counts,
         "seconds": round(took, 1),
-        "records_a_second": round((total - before) / took, 1),
-        "lag_ms": {"p50": lags[len(lags) // 2], "p99": lags[len(lags) * 99 // 100]},
+        "records_a_second": round((sum(map(len, kept.values())) - before) / took, 1),
+        "lag_ms": lags_of(folder),
         "memory_mb": memory,
     }
+
+
+def compared(kept, held):
+    """Return what the hub holds beside what the tables kept."""
+    return {
+        "games": len(kept),
+        "records": sum(map(len, kept.values())),
+        "lost": sum(len(rows) - len(held.get(key, [])) for key, rows in kept.items()),
+        "double": sum(len(rows) - len({row[0] for row in rows}) for rows in held.values()),
+        "changed": sum(tuple(a) != b for key in kept for a, b in zip(kept[key], held.get(key, []), strict=False)),
+    }
+
+
+def lags_of(folder):
+    lags = sorted(float(line) for line in (folder / "lags").read_text().split())
+    return {"p50": lags[len(lags) // 2], "p99": lags[len(lags) * 99 // 100]}
 
 
 def counted(records):
     return {key: len(rows) for key, rows in records.items()}
 
 
-def received_tables(folder):
-    with sqlite3.connect(folder / "hub.sqlite") as db, suppress(sqlite3.OperationalError):  # it is being made
-        return {key for (key,) in db.execute("SELECT DISTINCT tid FROM games JOIN records ON game = id")}
+def received_tables(where):
+    if isinstance(where, Path) and not where.exists():
+        return set()
+    with suppress(StoreError), open_store(where) as store:  # it is being made
+        return {key for (key,) in store.execute("SELECT DISTINCT tid FROM games JOIN records ON game = id")}
     return set()
 
 
-def records_of(folder):
-    with sqlite3.connect(folder / "hub.sqlite") as db:
-        return db.execute("SELECT count(*) FROM records").fetchone()[0]
+def records_of(where):
+    with open_store(where) as store:
+        return store.execute("SELECT count(*) FROM records")[0][0]
 
 
 def whole(figures):
@@ -220,19 +256,26 @@ def main():
     parser.add_argument("--every", type=float, default=0.2, help="s from one action at a table to the next")
     parser.add_argument("--calm", type=float, default=3.0, help="s of play after the last kill")
     parser.add_argument("--seed", type=int, default=11)
+    parser.add_argument("--store", choices=("sqlite", "postgresql"), default="sqlite")
+    parser.add_argument("--url", help=argparse.SUPPRESS)
     parser.add_argument("--role", help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--port", type=int, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.role is None:
-        with tempfile.TemporaryDirectory() as folder:
-            figures = chaos(Path(folder), args.tables, args.kills, args.every, args.seed, args.calm)
+        with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+            server = None
+            if args.store == "postgresql":
+                server = stack.enter_context(closing(Postgres()))
+                server.start()
+            figures = chaos(Path(folder), args.tables, args.kills, args.every, args.seed, args.calm, server)
         print(json.dumps(figures))
         return 0 if whole(figures) else 1
     place = args.folder / "broker"
     own = place / "hub.password" if args.role == "hub" else place / "tables" / args.role / "password"
     broker = Broker("127.0.0.1", args.port, args.role, own.read_text().strip(), place / "ca.crt")
-    return hub(args.folder, broker) if args.role == "hub" else play(args.folder, broker, args.every)
+    where = store_at(args.folder, args.url)
+    return hub(args.folder, where, broker) if args.role == "hub" else play(args.folder, broker, args.every)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 import random
 import time
+from functools import partial
+from unittest.mock import patch
 
 import pytest
 from brokers import VENUE, Mosquitto, RunningHub, needs_mosquitto
@@ -9,6 +11,7 @@ from brokers import VENUE, Mosquitto, RunningHub, needs_mosquitto
 from pi_controller.console import run_line
 from pi_controller.fleet.director import Director
 from pi_controller.fleet.inbox import Inbox
+from pi_controller.fleet.store import Database, StoreError
 from pi_controller.fleet.table_link import TableLink
 from pi_controller.fleet.tournament_log import TournamentLog
 from pi_controller.games.registry import game
@@ -65,13 +68,14 @@ class Played:
 class HubHall:
     """A hub with its tournament, that can be killed and started again, and tables that step while one waits."""
 
-    def __init__(self, folder, broker):
+    def __init__(self, folder, broker, where=None):
         self.folder, self.broker, self.tables, self.hub = folder, broker, {}, None
+        self.where = where or folder / "hub.sqlite"
         self.start()
 
     def start(self):
-        self.inbox = Inbox(self.folder / "hub.sqlite")
-        self.log = TournamentLog(self.folder / "hub.sqlite")
+        self.inbox = Inbox(self.where)
+        self.log = TournamentLog(self.where)
         self.director = Director(self.log, self.inbox)
         self.hub = RunningHub(self.inbox, self.broker.account("hub"), self.director)
 
@@ -259,6 +263,48 @@ def test_matches_are_called_by_themselves_to_the_end(hall):
     assert sum(len(games) for games in hall.now.state.games.values()) in (6, 7)
     used = {source.table for sources in hall.now.sources.values() for source in sources}
     assert used == {"t01", "t02"}
+
+
+def test_a_match_counts_whenever_the_database_was_killed(tmp_path, postgres):
+    broker = Mosquitto(tmp_path / "broker", ["t01"]).start()
+    hall = HubHall(tmp_path, broker, Database(postgres.url, "matches"))
+    try:
+        table = hall.table("t01")
+        hall.plan(calling="automatic")
+        hall.until(lambda: table.match and table.table.view.phase == "toss")
+        match = table.match
+        postgres.kill()
+        table.do("toss A", "forfeit B")
+        hall.until(lambda: "cannot be written" in hall.hub.hub._known.get("", ""))
+        postgres.start()
+        hall.until(lambda: match in hall.now.sources)
+        assert len(hall.now.state.games) == 1
+    finally:
+        hall.close()
+        broker.kill()
+
+
+def test_a_decision_that_was_written_though_the_answer_was_lost_is_made_once(where):
+    entered = d.Entered(tuple(d.Entry(team) for team in TEAMS))
+    with Inbox(where) as inbox, TournamentLog(where) as log:
+        director = Director(log, inbox)
+        director.decide(1.0, "Ann", d.Planned("cup"))
+        with patch.object(log, "append", partial(lost, log, log.append)), pytest.raises(StoreError):
+            director.decide(2.0, "Ann", entered, "k1")
+        assert director.decide(3.0, "Ann", entered, "k1") == (2, True)
+        with patch.object(log, "append", partial(lost, log, lambda *_: None)), pytest.raises(StoreError):
+            director.decide(4.0, "Ann", d.Drawn(order=TEAMS), "k2")
+        assert director.decide(5.0, "Ann", d.Drawn(order=TEAMS), "k2") == (3, False)
+    with TournamentLog(where) as log:
+        assert [decision.seq for decision in log.read()] == [1, 2, 3]
+
+
+def lost(log, append, *decided):
+    """Append it, and lose the answer."""
+    before = log._last, dict(log.keys)
+    append(*decided)
+    log._last, log.keys = before
+    raise StoreError("the connection broke")
 
 
 def test_a_second_hub_at_the_broker_is_noticed(hall, tmp_path, caplog):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures
 from typing import TYPE_CHECKING, Any
 
 from channels import COMMANDS, PUBLIC, ROLES, SIGNED_IN, STREAMS
+from venue import VirtualLoop
 
-from pi_controller.web.judge_api import SESSION
+from pi_controller.web.sign_in import SESSION
 
 if TYPE_CHECKING:
     from outside import Outside
@@ -23,8 +23,7 @@ class Browsing:
     def __init__(self, outside: Outside, app: Any):
         self._outside, self._app = outside, app
         self.paths = {route.path for route in app.routes}
-        self._loop = _Loop(outside)
-        self._loop.set_default_executor(_Here())
+        self._loop = VirtualLoop(lambda: outside.t)
         self._seen: object = None
         self._pages_at = float("-inf")
         for path in STREAMS:
@@ -63,9 +62,7 @@ class Browsing:
 
     def spin(self) -> None:
         """Let the application do all it can do now."""
-        for _ in range(12):
-            self._loop.call_soon(self._loop.stop)
-            self._loop.run_forever()
+        self._loop.turn(12)
 
     @staticmethod
     def _who(path: str) -> tuple[str, ...]:
@@ -95,26 +92,3 @@ class Browsing:
             said(b"%d %r" % (message["status"], message["headers"]) if "status" in message else message["body"])
 
         await self._app(scope, receive, send)
-
-
-class _Loop(asyncio.SelectorEventLoop):
-    """An event loop on the virtual clock."""
-
-    def __init__(self, outside: Outside):
-        self._outside = outside
-        super().__init__()
-
-    def time(self):
-        return self._outside.t
-
-
-class _Here(concurrent.futures.ThreadPoolExecutor):
-    """Does at once, here, what would be done in a thread."""
-
-    def submit(self, fn, /, *args, **kwargs):
-        done = concurrent.futures.Future()
-        try:
-            done.set_result(fn(*args, **kwargs))
-        except Exception as error:  # noqa: BLE001 - it is whoever waits that gets it
-            done.set_exception(error)
-        return done

@@ -28,7 +28,8 @@ CHANNELS = {
     "hit": "a row of the hits kept beside the journal",
     "recording": "the bytes of a sensor recording, when they have changed",
     "voice": "what is played or said",
-    "mqtt": "a message to the tournament's hub: its topic and its bytes",
+    "mqtt": "a message of the table at the tournament's broker: its topic, its bytes, and whether it stays there",
+    "hub": "a message of the hub, which runs a tournament, at the same broker",
     "crash": "the traceback that is left of a program that failed",
 }
 """What leaves a table."""
@@ -62,9 +63,17 @@ SECTIONS = frozenset(
         "backup",
         "referee",
         "hub",
+        "exhibit",
     ]
 )
-"""The sections of the settings that were looked through for ways out."""
+"""The sections of the settings that were looked through for ways out. `run` does nothing by that of the exhibit, which
+is another program.
+"""
+TOPICS = {
+    "mqtt": frozenset({"t/t01/hello", "t/t01/ev", "t/t01/state", "t/t01/view", "t/t01/match"}),
+    "hub": frozenset({"t/t01/ack", "t/t01/cmd/match", "hub/state"}),
+}
+"""Under which topics of its venue each of the two sends anything."""
 OBSERVERS = frozenset({"Around", "Recorder", "Backup", "TableLink"})
 """Who looks on at the daemon, sensors and all."""
 

@@ -30,6 +30,7 @@ import msgspec
 import numpy as np
 from browsing import Browsing
 from channels import ROLES, Told, kinds
+from venue import VENUE, Venue
 
 import pi_controller.web.app as web_app
 import pi_controller.web.server as web_server
@@ -41,8 +42,7 @@ from pi_controller.drivers.notify import Notifier
 from pi_controller.drivers.serial_port import SerialPort
 from pi_controller.drivers.sound import Clip
 from pi_controller.fleet import table_link
-from pi_controller.fleet.inbox import Inbox
-from pi_controller.fleet.messages import Events, Hello, address, decode, encode
+from pi_controller.fleet.hub_settings import ACCOUNT
 from pi_controller.sim.cable import Cable
 from pi_controller.table import journal_file
 from pi_controller.table.backup import Backup
@@ -53,6 +53,7 @@ from pi_controller.web.signing.sessions import Sessions
 from pi_controller.web.signing.users import FILE, Users
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Iterator
 
     from pi_controller.referee.judge import JudgeCall
@@ -83,6 +84,7 @@ folder = "{folder}/stick"
 every_s = 1.0
 [hub]
 address = "127.0.0.1"
+venue = "{venue}"
 table = "t01"
 [voice]
 english = true
@@ -100,13 +102,11 @@ class Outside:
     def __init__(self, folder: Path, game: str = "dakota", options: str = "", more: str = "", *, seed: int = 5):
         self.folder = folder
         self.settings = folder / "settings.toml"
-        self.hub = folder.with_name(f"{folder.name}.hub.sqlite")  # no file of the table's
-        for ending in ("", "-wal", "-shm"):
-            Path(f"{self.hub}{ending}").unlink(missing_ok=True)
         for name in ("table", "stick"):
             shutil.rmtree(folder / name, ignore_errors=True)
             (folder / name).mkdir(parents=True)
-        self.settings.write_text(SETTINGS.format(folder=folder, game=game, options=options, more=more), "utf-8")
+        filled = SETTINGS.format(folder=folder, game=game, options=options, more=more, venue=VENUE)
+        self.settings.write_text(filled, "utf-8")
         self.told = Told()
         self.mat = Cable(seed)
         self.world = self.mat.world
@@ -123,6 +123,8 @@ class Outside:
         self._dice = itertools.count()
         self._keys = itertools.count()
         self._sizes: dict[str, tuple[int, int]] = {}
+        self.venue = Venue(folder.with_name(f"{folder.name}.hub.sqlite"), lambda: self.t, self._sent_by)
+        self._link: asyncio.Task[None]
         self._rows = self._hits = self._copied = 0
         with (
             closing(Users(folder / "table" / FILE)) as users,
@@ -130,6 +132,7 @@ class Outside:
         ):
             sessions = Sessions(users)
             self.cookies = {role: sessions.begin(users.add(role, role, "-" * 97), START) for role in ROLES}
+            self.venue.start_hub()
 
     @property
     def t(self) -> float:
@@ -139,6 +142,12 @@ class Outside:
     def play(self, deeds, end: float, kills=()) -> Told:
         """Play to `end`; return all that left."""
         self._deeds = sorted(deeds, key=lambda deed: deed[0])
+        with self.venue.connections():
+            self._play(kills, end)
+        self.mat.close()
+        return self.told
+
+    def _play(self, kills, end):
         for until in (*kills, end):
             self._end, self._kill, self._dead = until, until != end, False
             with self._edges():
@@ -152,14 +161,20 @@ class Outside:
                 (self.folder / "killed").rename(self.folder / "table")
                 for _ in range(30):
                     self._act()
+                    self.venue.turn()
                     self.mat.advance(TICK_S)
-        self.mat.close()
-        return self.told
+        self.venue.close()
 
     def say(self, channel: str, *what: object) -> None:
         """Something leaves the table now."""
         if not self._dead:
             self.told.say(self.world.t, channel, *what)
+
+    def _sent_by(self, account, topic, payload, retain):
+        if account == ACCOUNT:  # it is there while the table is not
+            self.told.say(self.world.t, "hub", topic, payload, retain)
+        else:
+            self.say("mqtt", topic, payload, retain)
 
     def judge(self, call: JudgeCall | dict[str, Any], role: str = "head") -> None:
         """Somebody at the console says `call`, as the page sends it."""
@@ -235,29 +250,22 @@ class Outside:
                 assert self.done.wait(30)
 
         class Hall(table_link.TableLink):
-            """The link to the hub without its thread: it sends in each step, and the hub answers at once."""
+            """The link to the hub without its thread: its loop turns in each step, and the hub's with it."""
 
             def __init__(self, broker, venue, name, journal, command_queue):
                 super().__init__(broker, venue, name, journal, clock, command_queue)
-                self._inbox = stack.enter_context(Inbox(outside.hub))
-                self._outbox.ask(clock())
+                outside._link = outside.venue.loop.create_task(self._stay())
 
             def _work(self):
                 return
 
-            def _wake(self):
-                return
-
             def on_step(self, t, table, armed):
                 super().on_step(t, table, armed)
-                with contextlib.suppress(StopIteration):
-                    self._send_due(self).send(None)
+                outside.venue.turn()
 
-            async def publish(self, topic, payload, qos, retain):
-                outside.say("mqtt", topic, payload, retain)
-                kind = {"hello": Hello, "ev": Events}.get(address(topic).kind)
-                for _, ack in self._inbox.take(0.0, [("t01", decode(payload, kind))]) if kind else ():
-                    self._take("ack", encode(ack))
+            def close(self):
+                super().close()
+                outside.venue.turn()
 
         class Spoken(Voice):
             def start(self):
@@ -331,6 +339,8 @@ class Outside:
         if self.world.t >= self._end:
             if self._kill:
                 shutil.copytree(self.folder / "table", self.folder / "killed")
+                self._link.cancel()
+                self.venue.turn()
                 self._dead = True
             signal.getsignal(signal.SIGTERM)(signal.SIGTERM, None)
             return

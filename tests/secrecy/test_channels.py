@@ -1,9 +1,12 @@
 """The list of all ways out of a table (`channels.py`) is complete: what the program has and the list has not, fails."""
 
 import tables
-from channels import COMMANDS, OBSERVERS, PUBLIC, SECTIONS, SIGNED_IN, STATIC, STREAMS, WRITTEN, kinds
+from channels import COMMANDS, OBSERVERS, PUBLIC, SECTIONS, SIGNED_IN, STATIC, STREAMS, TOPICS, WRITTEN, kinds
 from outside import Outside
+from venue import VENUE
 
+from pi_controller.fleet import messages
+from pi_controller.fleet.messages import topic
 from pi_controller.table.settings import Settings
 
 
@@ -27,6 +30,11 @@ def test_every_way_out_is_on_the_list(tmp_path):
 
 def test_every_section_of_the_settings_was_looked_through():
     assert set(Settings.model_fields) == set(SECTIONS)
+
+
+def test_every_topic_of_table_and_hub_is_on_the_list():
+    named = {f"{messages.ROOT}/{VENUE}/{one}" for topics in TOPICS.values() for one in topics}
+    assert named == {topic(VENUE, "t01", kind) for kind in messages._KINDS} | {topic(VENUE, "", "state")}
 
 
 def test_all_pages_are_answered_to_those_who_may_see_them(tmp_path):

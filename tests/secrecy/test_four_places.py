@@ -5,14 +5,34 @@
 
 import pytest
 import tables
-from channels import CHANNELS, difference
+from channels import CHANNELS, TOPICS, difference
 from people import strikes
+from venue import VENUE
 
+from pi_controller.fleet.messages import ROOT
 from pi_controller.referee.judge import JudgeAction, JudgeClock, JudgeProtest, JudgeSet, JudgeUndo
 from pi_controller.table.table import Table
+from pi_controller.tournament import decisions as d
 
 CUT_T = tables.READY_T + 0.8
 """The program is killed while the bead is sealed."""
+TEAMS = ("Big Coulee", "Long Hollow")
+
+
+def gives_match(t, tournament="cup"):
+    """The director gives the table a match at `t`."""
+    plan = d.Planned(tournament, options={"points": 2}, calling="director")
+    entered = d.Entered(tuple(d.Entry(team) for team in TEAMS))
+    called = d.Assigned("W1-1", "t01", "0123456789abcdef")
+    yield t, lambda table: table.venue.decide(plan, entered, d.Drawn(order=TEAMS), called)
+
+
+def hub_away(t):
+    """The hub is killed at `t` and comes back."""
+    yield t, lambda table: table.venue.kill_hub()
+    yield t + 0.3, lambda table: table.venue.start_hub()
+
+
 SAID = {
     "nothing": [],
     "words": [
@@ -24,6 +44,10 @@ SAID = {
     ],
     "undo": [(CUT_T, lambda table: table.judge(JudgeUndo(0.0), "scorekeeper"))],
     "two pads": list(strikes(CUT_T, 2, also=3)),
+    "a match that the table refuses": list(gives_match(CUT_T)),
+    "a match that is played": list(gives_match(0.6)),
+    "the hub killed": list(hub_away(CUT_T)),
+    "the broker gone": [(CUT_T, lambda table: table.venue.cut())],
     "unplugged": [(CUT_T, lambda table: table.mat.unplug()), (CUT_T + 0.3, lambda table: table.mat.plug())],
 }
 
@@ -50,6 +74,18 @@ def test_a_short_game_is_the_same_until_the_hit_that_shows_the_bead(tmp_path):
 def test_a_hide_is_the_same_whatever_is_said_meanwhile(said, tmp_path):
     told = [tables.hide(tmp_path, pad, also=said) for pad in (1, 2, 3, 4)]
     assert any(b'"kind":"commit"' in row for row in told[0].of("row"))
+    alike(told, tables.HIT_T)
+
+
+def test_table_and_hub_send_the_same_under_every_topic(tmp_path):
+    """A match is refused, and the hub comes back, while the bead is sealed."""
+    also = [*gives_match(CUT_T), *hub_away(CUT_T + 0.2)]
+    told = [tables.hide(tmp_path, pad, also=also) for pad in (1, 2, 3, 4)]
+    for channel, topics in TOPICS.items():
+        sent = [entry for entry in told[0].until(tables.HIT_T) if entry[1] == channel]
+        assert {data.split(b" | ")[0].decode() for _, _, data in sent} == {f"{ROOT}/{VENUE}/{one}" for one in topics}
+        while_sealed = [data for t, _, data in sent if t >= CUT_T]
+        assert any(b'"taken":false' in data for data in while_sealed) == (channel == "mqtt")
     alike(told, tables.HIT_T)
 
 

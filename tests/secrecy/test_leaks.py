@@ -9,7 +9,9 @@ from msgspec.structs import replace
 from people import strikes
 
 from pi_controller import daemon, run
+from pi_controller.fleet import hub as hub_module
 from pi_controller.fleet import table_link
+from pi_controller.fleet.mqtt import QOS, encode
 from pi_controller.link.board_strip import BoardStrip
 from pi_controller.recording.recorder import Recorder
 from pi_controller.referee import sealed
@@ -137,6 +139,13 @@ def mqtt(peek):
     peek.after(table_link, "topic", lambda text, pad: f"{text}/{pad}" if text.endswith("view") else text)
 
 
+def hub(peek):
+    async def publish(client, topic, message, *, retain=False):
+        await client.publish(topic, encode(message) + b" " * peek.pad, QOS, retain)
+
+    peek.put(hub_module, "publish", publish)
+
+
 LEAKS = {
     "light": (light, {"wire"}),
     "wire": (wire, set()),
@@ -153,6 +162,7 @@ LEAKS = {
     "recording": (recording, {"file"}),
     "voice": (spoken, set()),
     "mqtt": (mqtt, set()),
+    "hub": (hub, set()),
     "crash": (crash, set(CHANNELS) - {"crash", "answer", "hit"}),
 }
 """For each channel a leak, and the other channels that it spreads to."""
@@ -160,6 +170,7 @@ PLANTED = [
     ("wire", "page", "stream", "answer", "terminal", "file", "voice"),
     ("light", "log", "service", "row", "hit"),
     ("copy", "recording", "mqtt"),
+    ("hub",),
     ("crash",),
 ]
 """What is planted at once: no leak spreads to the channel of another, so that each is seen by itself."""

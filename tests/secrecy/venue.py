@@ -1,0 +1,176 @@
+"""A broker in memory and the hub itself with its tournament, on the table's virtual time: both sides are watched.
+
+The hub and the table's link run whole; only their connections and the event loop's clock are other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+from typing import TYPE_CHECKING
+from unittest import mock
+
+import aiomqtt
+
+from pi_controller.fleet import mqtt
+from pi_controller.fleet.director import Director
+from pi_controller.fleet.hub import Hub
+from pi_controller.fleet.hub_settings import ACCOUNT
+from pi_controller.fleet.inbox import Inbox
+from pi_controller.fleet.mqtt import Broker
+from pi_controller.fleet.tournament_log import TournamentLog
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+VENUE = "hall"
+TURNS = 40
+"""Of the event loop in a step: more than any message needs to come, be taken and be answered."""
+
+
+class Venue:
+    """All that is sent goes to `sent(account, topic, payload, retain)`; the hub's store is at `path`."""
+
+    def __init__(self, path: Path, clock: Callable[[], float], sent: Callable[[str, str, bytes, bool], None]):
+        self.loop = VirtualLoop(clock)
+        self._path, self._clock, self._sent = path, clock, sent
+        self._clients: list[_Client] = []
+        self._retained: dict[str, bytes] = {}
+        self._hub: asyncio.Task[None] | None = None
+        for ending in ("", "-wal", "-shm"):
+            path.with_name(path.name + ending).unlink(missing_ok=True)
+
+    def connections(self):
+        """Return a context in which tables and hub meet at this broker."""
+        return mock.patch.object(mqtt, "connection", lambda broker, will: _Client(self, broker.user, will))
+
+    def start_hub(self) -> None:
+        self._inbox, self._log = Inbox(self._path), TournamentLog(self._path)
+        self.director = Director(self._log, self._inbox)
+        hub = Hub(self._inbox, Broker("broker", 1, ACCOUNT), VENUE, lambda _: None, self._clock, self.director)
+        self._hub = self.loop.create_task(hub.run(asyncio.Event()))
+
+    def kill_hub(self) -> None:
+        """Its connection is gone, and its last will comes."""
+        assert self._hub is not None
+        self._hub.cancel()
+        self.turn()
+        self._log.close()
+        self._inbox.close()
+
+    def decide(self, *facts) -> None:
+        """The tournament's director does something."""
+        for fact in facts:
+            self.director.decide(self._clock(), "Ann", fact)
+
+    def turn(self) -> None:
+        """Let everybody do what can be done at this moment."""
+        self.loop.turn(TURNS)
+
+    def cut(self) -> None:
+        """All connections break; each side's last will comes."""
+        for client in list(self._clients):
+            client.inbox.put_nowait(None)
+
+    def close(self) -> None:
+        self.kill_hub()
+        self.loop.close()
+
+    def join(self, client: _Client) -> None:
+        self._clients.append(client)
+
+    def leave(self, client: _Client, will: aiomqtt.Will | None) -> None:
+        self._clients.remove(client)
+        if will is not None:
+            self.publish(client.account, will.topic, will.payload, retain=True)
+
+    def publish(self, account: str, topic: str, payload: bytes, *, retain: bool) -> None:
+        self._sent(account, topic, payload, retain)
+        if retain:
+            self._retained[topic] = payload
+        for client in self._clients:
+            if any(aiomqtt.Topic(topic).matches(wanted) for wanted in client.wanted):
+                client.receive(topic, payload, retain=False)
+
+    def subscribe(self, client: _Client, wanted: str) -> None:
+        client.wanted.append(wanted)
+        for topic, payload in self._retained.items():
+            if aiomqtt.Topic(topic).matches(wanted):
+                client.receive(topic, payload, retain=True)
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """An event loop on virtual time that runs only in `turn`."""
+
+    def __init__(self, clock: Callable[[], float]):
+        super().__init__()
+        self._virtual = clock
+        self.set_default_executor(_Here())
+
+    def time(self):
+        return self._virtual()
+
+    def turn(self, times: int) -> None:
+        """Let everybody do what can be done at this moment."""
+        for _ in range(times):
+            self.call_soon(self.stop)
+            self.run_forever()
+
+
+class _Here(concurrent.futures.ThreadPoolExecutor):
+    """Does at once, here, what would be done in a thread."""
+
+    def submit(self, fn, /, *args, **kwargs):
+        done = concurrent.futures.Future()
+        try:
+            done.set_result(fn(*args, **kwargs))
+        except Exception as error:  # noqa: BLE001 - it is whoever waits that gets it
+            done.set_exception(error)
+        return done
+
+
+class _Client:
+    """What `aiomqtt.Client` is to a table and the hub."""
+
+    def __init__(self, venue: Venue, account: str, will: mqtt.Will):
+        self.account, self.wanted = account, []
+        self.inbox: asyncio.Queue[aiomqtt.Message | None] = asyncio.Queue()
+        self.messages = _Messages(self.inbox)
+        self._venue = venue
+        self._will = aiomqtt.Will(will.topic, mqtt.encode(will.message))
+
+    async def __aenter__(self):
+        self._venue.join(self)
+        return self
+
+    async def __aexit__(self, kind, error, trace):
+        self._venue.leave(self, self._will if error is not None else None)
+
+    async def publish(self, topic, payload, qos, retain):
+        assert qos == mqtt.QOS
+        self._venue.publish(self.account, topic, payload, retain=retain)
+
+    async def subscribe(self, topic, qos):
+        assert qos == mqtt.QOS
+        self._venue.subscribe(self, topic)
+
+    def receive(self, topic, payload, *, retain):
+        self.inbox.put_nowait(aiomqtt.Message(topic, payload, mqtt.QOS, retain, 0, None))
+
+
+class _Messages:
+    def __init__(self, inbox):
+        self._inbox = inbox
+
+    def __len__(self):
+        return self._inbox.qsize()
+
+    def __aiter__(self):
+        return self
+
+    async def __anext__(self):
+        message = await self._inbox.get()
+        if message is None:
+            raise aiomqtt.MqttError("the connection broke")
+        return message
