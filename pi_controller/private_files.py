@@ -16,10 +16,14 @@ def make_private(path: Path, like: Path | None = None, mode: int = 0o600) -> Non
 
     Who may read the file `like`, where there is one, may read it too; else `mode` says who may, as far as the umask
     lets. What root makes, or has made, belongs to the owner of its folder; SQLite gives the log that it keeps beside a
-    file to the owner of that file.
+    file to the owner of that file. A file that is there is not opened: to close it would let go of all locks that
+    this process holds on it, SQLite's among them.
     """
     root = os.geteuid() == 0
-    if path.exists() and not root:
+    if path.exists():
+        if root and path.stat().st_uid == 0:
+            folder = path.absolute().parent.stat()
+            os.chown(path, folder.st_uid, folder.st_gid)
         return
     if like is not None and like.exists():
         mode = like.stat().st_mode & 0o777

@@ -1,8 +1,11 @@
 """What root makes belongs to the owner of its folder, and whoever may not write a file is told whose it is."""
 
+import fcntl
 import os
 import pwd
 import stat
+import subprocess
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -100,3 +103,13 @@ def test_the_doctor_opens_the_journal_itself(tmp_path):
     assert line().outcome == "fail"
     with pytest.raises(JournalError):
         Journal(path)
+
+
+def test_a_file_that_is_there_keeps_the_locks_of_this_process(tmp_path):
+    path = tmp_path / "kept"
+    look = f"import fcntl; fcntl.lockf(open({str(path)!r}, 'r+'), fcntl.LOCK_EX | fcntl.LOCK_NB)"
+    with path.open("w") as file:
+        fcntl.lockf(file, fcntl.LOCK_EX)
+        make_private(path)
+        other = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=False)
+    assert "BlockingIOError" in other.stderr

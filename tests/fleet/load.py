@@ -118,11 +118,8 @@ def account(folder, port, name):
 def load(folder, count, rate, seconds, prepare_s, server=None):
     """Return the figures."""
     names = [f"t{n:02d}" for n in range(1, count + 1)]
-    broker, where, begin = (
-        Mosquitto(folder / "broker", names).start(),
-        store_at(folder / "broker"),
-        time.time() + prepare_s,
-    )
+    begin, where = time.time() + prepare_s, store_at(folder / "broker")
+    broker = Mosquitto(folder / "broker", names).start()
     with (folder / "broker" / "hub.toml").open("a") as settings:
         settings.write("[page]\nport = 0\n")
         if server is not None:
@@ -142,7 +139,7 @@ def load(folder, count, rate, seconds, prepare_s, server=None):
         time.sleep(max(0.0, begin + seconds - time.time()))
         came, over = records_of(where), time.time()
         used = {name: round(processor_s(pid) - before[name], 1) for name, pid in watched.items()}
-        memory, end = {name: memory_mb(pid) for name, pid in watched.items()}, time.monotonic() + PATIENCE_S * 3
+        memory, end = {name: memory_mb(pid) for name, pid in watched.items()}, time.monotonic() + PATIENCE_S
         kept = journals(folder, names)
         while counted(kept) != counted((held := received(where))[0]) and time.monotonic() < end:
             time.sleep(0.3)
