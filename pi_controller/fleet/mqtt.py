@@ -28,6 +28,9 @@ KEEPALIVE_S = 10
 AGAIN_S, MOST_S = 0.25, 2.0
 """After so long a lost connection is tried again, then after twice as long, and so on."""
 TIMEOUT_S = 10.0
+INFLIGHT = 64
+MOST_PENDING = 512
+"""More messages that wait for the broker are logged: it does not keep up."""
 
 
 class Broker(NamedTuple):
@@ -107,7 +110,7 @@ async def stay_connected(
 def connection(broker: Broker, will: Will) -> aiomqtt.Client:
     """Return a connection to `broker`, which is made when it is entered."""
     newest = broker.password is not None
-    return aiomqtt.Client(
+    client = aiomqtt.Client(
         broker.host,
         broker.port,
         identifier=broker.user,
@@ -119,9 +122,11 @@ def connection(broker: Broker, will: Will) -> aiomqtt.Client:
         keepalive=KEEPALIVE_S,
         timeout=TIMEOUT_S,
         tls_context=ssl.create_default_context(cafile=str(broker.ca)) if broker.ca else None,
-        max_inflight_messages=64,
+        max_inflight_messages=INFLIGHT,
         logger=log.getChild("client"),
     )
+    client.pending_calls_threshold = MOST_PENDING  # a full hall is answered at once: that is no warning
+    return client
 
 
 def _first(group: BaseExceptionGroup[Exception]) -> Exception:
