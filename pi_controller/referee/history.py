@@ -98,7 +98,7 @@ class Timeline(Generic[S]):
         return self._numbers[-1] if self._numbers else 0
 
     def add(self, batch: int, fact: Fact) -> S:
-        """Take `fact`, of the last batch or of a new one, and return `now`. Where `apply` raises nothing has changed."""
+        """Take `fact`, of the last batch or of a new one; return `now`. Where `apply` raises nothing has changed."""
         facts = self._facts if batch == self.batch else []
         value = self._next(self.now, batch, facts, fact)
         if facts is not self._facts:
