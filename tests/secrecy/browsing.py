@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from channels import COMMANDS, PUBLIC, ROLES, SIGNED_IN, STREAMS
 
-from pi_controller.web.judge_api import SESSION
+from pi_controller.web.sign_in import SESSION
 
 if TYPE_CHECKING:
     from outside import Outside

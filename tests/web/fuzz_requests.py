@@ -25,7 +25,7 @@ from judge_house import House, raw, say
 
 from pi_controller.referee.facts import Called
 from pi_controller.web import request_body, timeouts
-from pi_controller.web.judge_api import SESSION
+from pi_controller.web.sign_in import SESSION
 
 SIGNED_EVERY = 10
 """One request in so many has a judge's cookie."""
