@@ -13,8 +13,9 @@ from pi_controller.fleet.hub import TableShown
 from pi_controller.fleet.hub_settings import HubSettings
 from pi_controller.fleet.inbox import Inbox
 from pi_controller.fleet.pages import HubPages
+from pi_controller.fleet.store import StoreError
 from pi_controller.fleet.teams_csv import read_teams
-from pi_controller.fleet.tournament_log import TournamentLog, TournamentLogError
+from pi_controller.fleet.tournament_log import TournamentLog
 from pi_controller.games.base import InvalidActionError
 from pi_controller.table.view import Asked
 from pi_controller.tournament import decisions as d
@@ -167,7 +168,7 @@ def test_the_tournament_is_the_same_after_a_restart_and_a_changed_file_is_refuse
     again.log._db.execute("DROP TRIGGER decisions_stay")
     again.log._db.execute("UPDATE decisions SET body = replace(body, 'Big Coulee', 'Long Hollow') WHERE seq = 4")
     again.close()
-    with TournamentLog(tmp_path / "hub.sqlite") as log, pytest.raises(TournamentLogError, match="decision 4 is not"):
+    with TournamentLog(tmp_path / "hub.sqlite") as log, pytest.raises(StoreError, match="decision 4 is not"):
         list(log.read())
 
 

@@ -13,8 +13,8 @@ from judge_rig import Rig
 from schemathesis import GenerationMode
 from schemathesis.checks import CHECKS, load_all_checks
 
-from pi_controller.web.judge_api import SESSION
 from pi_controller.web.openapi import OPERATIONS, document
+from pi_controller.web.sign_in import SESSION
 from pi_controller.web.signing.sessions import Sessions
 
 PAGES = {"/", "/room", "/overlay", "/find", "/check", "/judge", "/static/{name}"}
