@@ -183,14 +183,14 @@ class Director:
             if plan is None:
                 return
             try:
-                game = self._told(table, epoch)
+                game = self._followed(table, epoch)
             except MatError as error:
                 self.notes[f"{table} {epoch}"] = f"a game at {table} cannot be followed: {error.what}"
                 return
             if game is not None and game.match.tournament == plan.tournament:
                 self._conclude(t, table, epoch, game)
 
-    def _told(self, table: str, epoch: str) -> _Game | None:
+    def _followed(self, table: str, epoch: str) -> _Game | None:
         """Return the game with all that has come of it; None where it is no match's. Raises the game's errors."""
         key = table, epoch
         if key in self._games and self._games[key] is None:
@@ -206,7 +206,7 @@ class Director:
                 game = game._replace(seq=row.seq)
         for other in [one for one in self._games if one[0] == table and one != key]:
             if self._games[other] is not None:
-                del self._games[other]  # told anew in the seldom case that more of it comes
+                del self._games[other]  # followed anew in the seldom case that more of it comes
         if game is not None:
             self._games[key] = game
         return game

@@ -94,7 +94,7 @@ class Hub:
         if self._director is not None:
             self._director.changed = self.wake
             await asyncio.to_thread(self._director.catch_up, self._clock())
-        self._tell()
+        self._publish()
         will = Will(topic(self._venue, "", "state"), State("lost", self._start))
         await stay_connected(self._broker, will, lambda client: self._session(client, closing), closing)
 
@@ -136,7 +136,7 @@ class Hub:
                 if self._ordered.get(table) != order:
                     self._ordered[table] = order
                     await publish(client, topic(self._venue, table, ORDER), order, retain=True)
-            self._tell()
+            self._publish()
             with suppress(TimeoutError):
                 async with asyncio.timeout(CALL_S):
                     await self._due.wait()
@@ -159,7 +159,7 @@ class Hub:
             answers = await self._taken(wanted) if wanted else []
             if self._director is not None and answers:
                 await asyncio.to_thread(self._follow, [(table, ack.epoch) for table, ack in answers if not ack.refused])
-            self._tell()
+            self._publish()
             await asyncio.gather(*(publish(client, topic(self._venue, table, "ack"), ack) for table, ack in answers))
 
     def _follow(self, games: list[tuple[str, str]]) -> None:
@@ -213,7 +213,7 @@ class Hub:
             self._note("", f"{error.what}; nothing is lost: the tables keep it, and send it again")
             return []
 
-    def _tell(self) -> None:
+    def _publish(self) -> None:
         alarms = {alarm.table: alarm for alarm in reversed(self._inbox.alarms()) if alarm.open}
         for table, alarm in alarms.items():
             self._note(table, f"{alarm.about}: {alarm.what}")

@@ -80,12 +80,12 @@ def fold(game: Game[Any], records: Iterable[Record]) -> Story:
 class Timeline(Generic[S]):
     """What facts make of a value that starts as `start`; `now` is what they have made of it.
 
-    `tell(value, batch, fact)` returns the value after one more fact and leaves the one it is given as it is.
+    `apply(value, batch, fact)` returns the value after one more fact and leaves the one it is given as it is.
     """
 
-    def __init__(self, start: S, tell: Callable[[S, int, Fact], S]) -> None:
+    def __init__(self, start: S, apply: Callable[[S, int, Fact], S]) -> None:
         self.now = start
-        self._tell = tell
+        self._apply = apply
         self._numbers: list[int] = []
         self._before: list[S] = []
         self._facts: list[Fact] = []
@@ -98,7 +98,7 @@ class Timeline(Generic[S]):
         return self._numbers[-1] if self._numbers else 0
 
     def add(self, batch: int, fact: Fact) -> S:
-        """Take `fact`, of the last batch or of a new one, and return `now`. Where `tell` raises nothing has changed."""
+        """Take `fact`, of the last batch or of a new one; return `now`. Where `apply` raises nothing has changed."""
         facts = self._facts if batch == self.batch else []
         value = self._next(self.now, batch, facts, fact)
         if facts is not self._facts:
@@ -121,7 +121,7 @@ class Timeline(Generic[S]):
     def walk(self, records: Iterable[Record]) -> Iterator[Step[S]]:
         """Take each record and yield what comes of it.
 
-        One that cannot be told raises the game's errors, unless it does not count: then it changes nothing.
+        One that cannot be applied raises the game's errors, unless it does not count: then it changes nothing.
         """
         for batch, fact, counts in counted(records):
             before = self.now
@@ -137,13 +137,13 @@ class Timeline(Generic[S]):
         so far."""
         back = bisect_left(self._numbers, fact.batch) if isinstance(fact, Undone) else len(self._numbers)
         if back == len(self._numbers) or self._numbers[back] >= batch:  # no undo, or one that takes back nothing
-            return self._tell(value, batch, fact)
+            return self._apply(value, batch, fact)
         value = self._before[back]
         for number, lasting in self._lasting[bisect_left(self._lasting, self._numbers[back], key=itemgetter(0)) :]:
             if number < batch:
-                value = self._tell(value, number, lasting)
+                value = self._apply(value, number, lasting)
         for one in (*earlier, fact):
-            value = self._tell(value, batch, one)
+            value = self._apply(value, batch, one)
         return value
 
 

@@ -39,7 +39,7 @@ class History:
     def next(self, t: float, actor: str, fact: Fact) -> Decision:
         """Return what `fact` would be as the next decision; it can be added. Raises where it cannot be."""
         decision = Decision(len(self.decisions) + 1, t, actor, fact)
-        self._told(decision)
+        self._applied(decision)
         return decision
 
     def add(self, decision: Decision) -> Tournament:
@@ -79,12 +79,12 @@ class History:
         return now
 
     def _take(self, decision: Decision) -> None:
-        now, gone = self._told(decision)
+        now, gone = self._applied(decision)
         self.decisions.append(decision)
         self._after.append(now)
         self._gone = gone
 
-    def _told(self, decision: Decision) -> tuple[Tournament, frozenset[int]]:
+    def _applied(self, decision: Decision) -> tuple[Tournament, frozenset[int]]:
         if decision.seq != len(self.decisions) + 1:
             raise InvalidActionError(f"decision {len(self.decisions) + 1} is missing")
         if not isinstance(decision.fact, Undone):
