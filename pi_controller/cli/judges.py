@@ -49,7 +49,7 @@ def main(argv: Sequence[str]) -> int:
         for line in _done(users, args.does, args.name, args.role):
             print(line)
     if not settings.web.judges:
-        print("note: these settings have no console: [web] judges = true opens it")
+        print("note: these settings have no console: [web] judges = true opens it; an installation's /staff needs none")
     return 0
 
 

@@ -16,10 +16,19 @@ from pathlib import Path
 def faults(lines: list[str]) -> list[str]:
     """Return what does not hold in a log, a sentence each; nothing where all holds."""
     try:
-        records = [json.loads(line) for line in lines]
-        return _faults(records)
+        torn = bool(lines) and not _whole(lines[-1])
+        records = [json.loads(line) for line in (lines[:-1] if torn else lines)]
+        cut = ["the last line is not whole: the power was cut, or the log was"] if torn else []
+        return cut + _faults(records)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         return [f"this is no session's log: {error!r}"]
+
+
+def _whole(line: str) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
 
 
 def _faults(records: list[dict]) -> list[str]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pi_controller.exhibit.session_log import SessionLog
     from pi_controller.exhibit.unrecorded_table import GameTable
     from pi_controller.exhibit.visitor_game import Player
-    from pi_controller.mat.events import MatEvent
+    from pi_controller.mat.events import MatEvent, SensorFault
     from pi_controller.table.settings_exhibit import ExhibitSection
 
 log = logging.getLogger(__name__)
@@ -138,6 +138,18 @@ class Exhibit:
         return self.section.in_season(self._local(self._now).date())
 
     @property
+    def board(self) -> Link | None:
+        """What was last known of the board's link."""
+        link = self._of_the_board.get(Link)
+        return link if isinstance(link, Link) else None
+
+    @property
+    def sensor_faults(self) -> tuple[SensorFault, ...]:
+        """The sensors that cannot be believed, as was last known."""
+        sensors = self._of_the_board.get(Sensors)
+        return sensors.faults if isinstance(sensors, Sensors) else ()
+
+    @property
     def asked(self) -> bool:
         """Whether visitors are asked if anybody is still there."""
         return self.stage.asked is not None
@@ -242,6 +254,13 @@ class Exhibit:
         elif self._close is not None:
             self._close()
         self._close = None
+
+    def end_session(self, t: float) -> None:
+        """The staff ends whatever visitors do: back to the beginning."""
+        t = self._now = max(t, self._now)
+        if self.stage.name not in IDLE:
+            self._enter(t, self.idle(t))
+        self._retouch()
 
     # ---- inside
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-NAMED = re.compile(r"exhibit-\d{4}-\d\d-\d\d-\d{6}-[0-9a-f]{4}\.(sqlite(-wal|-shm)?|jsonl)")
+NAMED = re.compile(r"exhibit-\d{4}-\d\d-\d\d-\d{6}-[0-9a-f]{4}\.(sqlite(-wal|-shm|\.lock)?|jsonl)")
 """The files that are ours to remove; nothing else in the folder is ever looked at."""
 TEAMS = {"A": "Visitors A", "B": "Visitors B"}
 AGAINST_THE_MAT = {"A": "Visitor", "B": "The mat"}

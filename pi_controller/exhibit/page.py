@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 import queue
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,11 +33,20 @@ if TYPE_CHECKING:
 
     from pi_controller.exhibit.exhibit import Exhibit
     from pi_controller.exhibit.host_files import HostTexts
+    from pi_controller.exhibit.staff import StaffPage
 
 _STATIC = {
     "mat.css": ("pi_controller.web", "text/css"),
     "exhibit.css": ("pi_controller.exhibit", "text/css"),
     "exhibit.js": ("pi_controller.exhibit", "text/javascript"),
+    "staff.css": ("pi_controller.exhibit", "text/css"),
+    "staff.js": ("pi_controller.exhibit", "text/javascript"),
+    "judge.css": ("pi_controller.web", "text/css"),
+    **{
+        path.name: ("pi_controller.web", "text/javascript")  # the sign-in page is the judges' own
+        for path in files("pi_controller.web").joinpath("static").iterdir()
+        if path.name.endswith(".js")
+    },
 }
 _PAGE, _SCREEN = (Path(__file__).with_name(name) for name in ("exhibit.html", "screen.html"))
 MOST_WATCHERS = 16
@@ -65,6 +75,7 @@ class ExhibitPage(PushedPage[Shown]):
     """Serves an installation at `host`:`port`; `touches` are what visitors touched. `clock` is the installation's.
 
     `pictures` gives the host's pictures by name, `anywhere` lets any browser that reaches the page play.
+    `staff` is the staff's page beside it.
     """
 
     def __init__(
@@ -76,7 +87,9 @@ class ExhibitPage(PushedPage[Shown]):
         *,
         anywhere: bool = False,
         language: str = "en",
+        staff: StaffPage | None = None,
     ) -> None:
+        self.staff = staff
         self.touches: queue.Queue[Touch] = queue.Queue(MOST_TOUCHES)
         self._clock, self._pictures, self._anywhere, self._language = clock, pictures, anywhere, language
         self._newest: Shown | None = None
@@ -125,6 +138,7 @@ class ExhibitPage(PushedPage[Shown]):
             Route("/touch", self._touch, methods=["POST"]),
             Route("/host/{name}", self._picture),
             Route("/session.jsonl", self._log),
+            *(self.staff.routes() if self.staff is not None else ()),
         ]
 
     def _drawn(self, picture: Shown) -> Markup:

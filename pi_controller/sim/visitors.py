@@ -181,8 +181,12 @@ class Visitors:
         if self._visitor is not None:
             self._visitor.step(t, exhibit)
             if t >= self._visitor.goes_at and (self._visitor.lingers or exhibit.stage.name in IDLE):
-                self._visitor, self._comes_at = None, t + self._rng.uniform(10.0, 90.0)
+                self.go(t)
         elif idle and t >= self._comes_at:
             kind = self._rng.choice(self._kinds)
             self.came[kind] += 1
             self._visitor = Visitor(kind, self._rng, t)
+
+    def go(self, t: float) -> None:
+        """Whoever is there goes, and somebody else comes in a while."""
+        self._visitor, self._comes_at = None, t + self._rng.uniform(10.0, 90.0)

@@ -338,12 +338,17 @@ def _filled(template: str, words: Mapping[str, str], language: str, **values: An
     return render(template, language, words=translated, as_json=msgspec.json.encode(translated).decode(), **values)
 
 
-def sign_in(language: str = "en", names: Sequence[str] = (), home: str = "/judge") -> str:
-    """Return the sign-in page of the console at `home`.
+def sign_in(
+    language: str = "en", names: Sequence[str] = (), home: str = "/judge", *, heading: str = "", back_s: float = 0.0
+) -> str:
+    """Return the sign-in page of the console at `home`, with another `heading` where one is given (marked, English).
 
-    `names` are to be touched; of more than `MOST_NAMES` one's own is typed.
+    `names` are to be touched; of more than `MOST_NAMES` one's own is typed. After `back_s` seconds without a touch it
+    goes back to the page everybody sees; 0 for never.
     """
-    return _filled("sign_in.html", SIGN_IN_WORDS, language, names=names if len(names) <= MOST_NAMES else (), home=home)
+    words = {**SIGN_IN_WORDS, "title": heading, "heading": heading} if heading else SIGN_IN_WORDS
+    shown = names if len(names) <= MOST_NAMES else ()
+    return _filled("sign_in.html", words, language, names=shown, home=home, back_s=f"{back_s:g}")
 
 
 def page(

@@ -35,10 +35,16 @@ _SESSIONS = 256
 
 
 class SignIn:
-    """Who is signed in at the console whose page is `home`, by the `authenticator`."""
+    """Who is signed in at the console whose page is `home`, by the `authenticator`.
 
-    def __init__(self, authenticator: Authenticator, home: str, language: str = "en") -> None:
+    `heading` and `back_s` are of its sign-in page (`console_page.sign_in`).
+    """
+
+    def __init__(
+        self, authenticator: Authenticator, home: str, language: str = "en", *, heading: str = "", back_s: float = 0.0
+    ) -> None:
         self.authenticator, self.home, self.language = authenticator, home, language
+        self._heading, self._back_s = heading, back_s
         self._rates: OrderedDict[str, Rate] = OrderedDict()
 
     async def sign_in_page(self, request: Request) -> Response:
@@ -52,7 +58,9 @@ class SignIn:
     async def form(self) -> Response:
         """Return the sign-in page."""
         people = await asyncio.to_thread(self.authenticator.users.everybody)
-        return HTMLResponse(console_page.sign_in(self.language, [one.name for one in people], self.home))
+        names = [one.name for one in people]
+        page = console_page.sign_in(self.language, names, self.home, heading=self._heading, back_s=self._back_s)
+        return HTMLResponse(page)
 
     async def sign_in(self, request: Request) -> Response:
         """Take a name and a PIN, give a session."""

@@ -8,14 +8,17 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from pi_controller.exhibit.check_log import faults
-from pi_controller.exhibit.exhibit import Exhibit, Session
+from pi_controller.exhibit.exhibit import Begun, Exhibit, Session
 from pi_controller.exhibit.games_kept import SessionGames
 from pi_controller.exhibit.page import ExhibitPage
+from pi_controller.exhibit.usage import Usage, usage_path
 from pi_controller.table.settings import Settings
 from pi_controller.table.settings_exhibit import ExhibitSection
+from pi_controller.table.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from pi_controller.exhibit.opponents import Guess
 
@@ -24,6 +27,33 @@ STEP_S = 0.25
 
 def at(t: float) -> datetime:
     return datetime.fromtimestamp(t, UTC)
+
+
+class CutGames(SessionGames):
+    """Games of a process that can be killed: what lies on the disk then is what a kill leaves there."""
+
+    begun: Begun | None = None
+
+    def begin(self, t: float, against: str) -> Begun:
+        self.begun = super().begin(t, against)
+        return self.begun
+
+    def kill(self, torn: Callable[[Path, bytes], bytes]) -> Path | None:
+        """Let go of the game in play, its files as they are now; return its journal, None where none was in play.
+
+        `torn` is given each file and returns what of it was on the disk.
+        """
+        begun, self.begun = self.begun, None
+        journal = begun.table.journal.path if begun is not None and isinstance(begun.table, Table) else None
+        if begun is None or journal is None or journal != self._in_play:
+            return None
+        found = {path: path.read_bytes() for path in self.folder.glob(f"{journal.stem}.*")}
+        begun.close()  # it tidies up as it is let go: put back what was there
+        for path in self.folder.glob(f"{journal.stem}.*"):
+            path.unlink()
+        for path, content in found.items():
+            path.write_bytes(torn(path, content))
+        return journal
 
 
 class Rig:
@@ -36,10 +66,18 @@ class Rig:
         self.rng = random.Random(seed)
         self.t = t
         self.sessions: list[Session] = []
-        self.games = SessionGames(settings, self.rng.randbytes, at)
-        self.exhibit = Exhibit(
-            settings.exhibit, self.games, self.rng, t, ended=lambda _, one: self.sessions.append(one), local=at
-        )
+        self.settings = settings
+        self.start()
+
+    def start(self) -> None:
+        """The process starts, with what lies on the disk."""
+        self.games = CutGames(self.settings, self.rng.randbytes, at)
+        self.usage = Usage(usage_path(self.settings))
+        self.exhibit = Exhibit(self.settings.exhibit, self.games, self.rng, self.t, ended=self._ended, local=at)
+
+    def _ended(self, t: float, session: Session) -> None:
+        self.sessions.append(session)
+        self.usage.add(at(t).date(), session)
 
     @property
     def stage(self) -> str:

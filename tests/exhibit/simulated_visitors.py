@@ -1,9 +1,15 @@
 """Hours of visitors of thirteen kinds, some of whom mean no good, on virtual time.
 
-python tests/exhibit/simulated_visitors.py --hours 72 [--seed N] [--mat sensors] [--record FOLDER]
+python tests/exhibit/simulated_visitors.py --hours 72 [--seed N] [--mat sensors]
+    [--record FOLDER] [--cuts N] [--resets N]
 
 Checked all the while: no stage lasts longer than it may, every session ends and leads back to attract, every seal of
 every session holds, and what the process takes of memory is flat after the first hours. Status 1 where it is not so.
+
+With `--record` games are kept, and `--cuts` cuts the power at moments by chance: the process is gone, what lies on the
+disk is what was written until then, and for each other cut the last write is torn (the journal's log in its last frame,
+the session's log anywhere in its last half kilobyte: nobody waits for that one to be on the disk). It starts anew, must
+stand at the beginning at once, and each journal must verify. With `--resets` a mat's board starts over.
 """
 
 import argparse
@@ -18,11 +24,18 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from exhibit_rig import Rig
 
+from pi_controller.errors import MatError
 from pi_controller.exhibit.check_log import faults
+from pi_controller.exhibit.recoveries import Recoveries
 from pi_controller.exhibit.stage import IDLE
+from pi_controller.exhibit.usage import Usage, usage_path
+from pi_controller.mat.events import Link
 from pi_controller.sim.visitors import KINDS, Visitors
+from pi_controller.table.verify import verdict
 
 STEP_S = 0.2
+WAL_FRAME = 24 + 4096
+"""Bytes of a frame of the journal's log; the last one of a commit says that it is whole."""
 
 
 def rss_kb():
@@ -33,15 +46,92 @@ def rss_kb():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def run(hours, seed=1, mat="screen", folder=None, say=lambda *_: None):
+class Cuts:
+    """Power cuts and board resets at moments by chance, and what was found wrong after them."""
+
+    def __init__(self, rng, cuts, resets, end):
+        self._rng = rng
+        self._cuts = sorted(rng.uniform(0, end) for _ in range(cuts))
+        self._resets = sorted(rng.uniform(0, end) for _ in range(resets))
+        self._back_at = None
+        self.scared = False
+        """Whether the visitors went away when the screen went dark at the last cut; others try again."""
+        self.wrong, self.in_play, self.torn, self.unopened, self.reset_in_play = [], 0, 0, 0, 0
+
+    def step(self, rig):
+        """Do what is due at the rig's time."""
+        if self._cuts and rig.t >= self._cuts[0]:
+            self._cuts.pop(0)
+            self._cut(rig)
+        if self._resets and rig.t >= self._resets[0]:
+            self._resets.pop(0)
+            self.reset_in_play += rig.stage == "play"
+            rig.exhibit.felt(rig.t, Link(rig.t, up=False, why="the board started over"))
+            self._back_at = rig.t + self._rng.uniform(1.0, 5.0)
+        if self._back_at is not None and rig.t >= self._back_at:
+            self._back_at = None
+            rig.exhibit.felt(rig.t, Link(rig.t, up=True))
+
+    def _cut(self, rig):
+        torn, self.scared = len(self._cuts) % 2 == 1, self._rng.random() < 0.5
+        journal = rig.games.kill(self._tear if torn else lambda _, content: content)
+        rig.t += self._rng.uniform(10.0, 120.0)
+        rig.start()
+        if rig.settings.exhibit.mat == "sensors":
+            self._back_at = rig.t + self._rng.uniform(1.0, 5.0)
+        recoveries = Recoveries(rig.games.folder / ".exhibit-recoveries", f"boot {len(self._cuts)}")
+        if rig.stage != "attract" or recoveries.too_many:
+            self.wrong.append(f"{rig.t:.0f} s: after a cut it stands in {rig.stage}, {recoveries.count} recoveries")
+        if journal is None:
+            return
+        self.in_play += 1
+        self.wrong += judged(journal)
+        self.torn += torn
+        found = faults(journal.with_suffix(".jsonl").read_text("utf-8").splitlines())
+        self.unopened += any("never opened" in one for one in found)
+        expected = (
+            "never opened",
+            "not whole",
+            "no session's log: IndexError",
+        )  # the last: nothing of it was there yet
+        self.wrong += [f"{journal.stem}: {one}" for one in found if not any(part in one for part in expected)]
+
+    def _tear(self, path, content):
+        if path.name.endswith(".sqlite.lock"):
+            return b""  # the last record was not acknowledged yet; this file lags behind, or is lost
+        most = {".sqlite-wal": WAL_FRAME, ".jsonl": 500}.get(path.suffix, 0)
+        return content[: len(content) - self._rng.randrange(min(most, len(content)) + 1)] if most else content
+
+
+def judged(journal):
+    """Return what is wrong with a journal, as `moccasin-mat verify` finds it."""
+    try:
+        found = verdict(journal)
+    except MatError as error:
+        return [f"{journal.stem}: {error.what}"]
+    return [] if found.whole else [f"{journal.stem}: {found.wrong}"]
+
+
+def run(hours, seed=1, mat="screen", folder=None, say=lambda *_: None, cuts=0, resets=0):
     """Let visitors come for so many hours; return a report with `wrong`, what did not hold."""
-    rig = Rig(seed, mat=mat, folder=folder, record=folder is not None, languages=("en", "oj"), usage=False)
+    if (cuts and folder is None) or (resets and mat != "sensors"):
+        raise SystemExit("--cuts takes --record FOLDER, --resets takes --mat sensors")
+    keep = {"folder": folder, "record": True, "usage": True, "keep_mb": 1000} if folder is not None else {}
+    rig = Rig(seed, mat=mat, languages=("en", "oj"), **keep)
     visitors = Visitors(random.Random(seed))
-    exhibit, wrong, checked, longest, busy = rig.exhibit, [], 0, 0.0, None
-    longest_allowed = exhibit.times.longest_s + exhibit.times.answer_s + 1
+    wrong, checked, longest, busy = [], 0, 0.0, None
+    longest_allowed = rig.exhibit.times.longest_s + rig.exhibit.times.answer_s + 1
     memory, end, next_look = [], hours * 3600.0, 0.0
+    breaks = Cuts(random.Random(seed + 1), cuts, resets, end)
     while rig.t < end:
         rig.t += STEP_S
+        before = rig.exhibit
+        breaks.step(rig)
+        exhibit = rig.exhibit
+        if exhibit is not before:
+            busy = None
+            if breaks.scared:
+                visitors.go(rig.t)
         visitors.step(rig.t, exhibit)
         exhibit.tick(rig.t)
         if exhibit.stage.name in IDLE:
@@ -63,15 +153,26 @@ def run(hours, seed=1, mat="screen", folder=None, say=lambda *_: None):
     rig.advance(longest_allowed + 100)
     if rig.stage != "attract":
         wrong.append(f"left alone it stands in {rig.stage}")
+    journals = sorted(folder.glob("exhibit-*.sqlite")) if folder is not None else []
+    for journal in journals:
+        wrong += judged(journal)
+    counted = sum(day["sessions"] for day in Usage(usage_path(rig.settings)).days.values())
+    if folder is not None and counted != len(rig.sessions):
+        wrong.append(f"{counted} sessions were counted of {len(rig.sessions)}")
     endings = Counter(session.ending for session in rig.sessions)
     return {
-        "wrong": wrong,
+        "wrong": wrong + breaks.wrong,
         "sessions": len(rig.sessions),
         "endings": dict(endings),
         "hides": sum(session.hides for session in rig.sessions),
         "came": visitors.came,
         "longest_s": round(longest, 1),
         "memory_kb": memory,
+        "cuts": f"{cuts}, {breaks.in_play} in a game, {breaks.torn} of them with a torn write, "
+        f"{breaks.unopened} with a seal that nobody can open",
+        "resets": f"{resets}, {breaks.reset_in_play} in a game",
+        "journals": len(journals),
+        "in_play": breaks.in_play,
     }
 
 
@@ -81,9 +182,19 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--mat", choices=("screen", "sensors", "eye"), default="screen")
     parser.add_argument("--record", metavar="FOLDER", type=Path)
+    parser.add_argument("--cuts", metavar="N", type=int, default=0)
+    parser.add_argument("--resets", metavar="N", type=int, default=0)
     args = parser.parse_args()
     began = time.monotonic()
-    report = run(args.hours, args.seed, args.mat, args.record, lambda line: print(line, flush=True))
+    report = run(
+        args.hours,
+        args.seed,
+        args.mat,
+        args.record,
+        lambda line: print(line, flush=True),
+        cuts=args.cuts,
+        resets=args.resets,
+    )
     memory = report.pop("memory_kb")
     settled = memory[min(6, len(memory) - 1) :]
     grown = (settled[-1] - settled[0]) / 1024

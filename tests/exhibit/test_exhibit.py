@@ -207,6 +207,7 @@ def test_recorded_games_are_journalled_and_pruned_but_never_the_one_in_play(tmp_
     assert len(rig.games.prune(kept[0].stat().st_mtime + 2 * 86400)) == 3
     left = sorted(path.name for path in tmp_path.iterdir() if path.suffix in {".sqlite", ".jsonl", ".txt"})
     assert len(left) == 3, left
+    assert len(list(tmp_path.glob("*.lock"))) == 1, "a journal's lock goes with it"
     rig.play_on()
     assert rig.sessions[-1].ending == "finished"
 

@@ -3,6 +3,8 @@
 
 const SILENT_MS = 25_000;
 const AGAIN_MS = 1_000;
+const CORNER_PX = 96;
+const HELD_MS = 3_000;
 const screen = /** @type {HTMLElement} */ (document.getElementById("screen"));
 const news = /** @type {HTMLElement} */ (document.getElementById("news"));
 const away = /** @type {HTMLElement} */ (document.getElementById("away"));
@@ -73,6 +75,14 @@ document.addEventListener("click", (event) => {
     away.hidden = false;
   });
 });
+
+/** Who holds the corner of the screen long enough comes to the staff page; nobody does by chance. */
+let held = 0;
+addEventListener("pointerdown", (event) => {
+  clearTimeout(held);
+  if (event.clientX < CORNER_PX && event.clientY < CORNER_PX) held = setTimeout(() => location.assign("/staff"), HELD_MS);
+});
+for (const kind of ["pointerup", "pointercancel"]) addEventListener(kind, () => clearTimeout(held));
 
 document.addEventListener("contextmenu", (event) => event.preventDefault());
 addEventListener("pagehide", () => source?.close());

@@ -8,14 +8,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Role = Literal["scorekeeper", "judge", "committee", "head"]
-Right = Literal["people", "raw"]
-"""Besides what is said to the table: to see to the people, and to see the sensors of the hide in progress."""
+Right = Literal["people", "raw", "exhibit"]
+"""Besides what is said to the table: to see to the people, to see the sensors of the hide in progress, and the staff
+page of an installation.
+"""
 
 ROLES: tuple[Role, ...] = get_args(Role)
 HEAD = "Head judge"
 """What the first head judge is called until somebody gives a name."""
 _KEEPS_SCORE = frozenset({"action", "answer", "hidden", "undo"})
-_JUDGES = _KEEPS_SCORE | {"hide_again", "replace", "sensors", "protest", "ruling", "clock", "close"}
+_JUDGES = _KEEPS_SCORE | {"hide_again", "replace", "sensors", "protest", "ruling", "clock", "close", "exhibit"}
 _RIGHTS: dict[Role, frozenset[str]] = {
     "scorekeeper": _KEEPS_SCORE,
     "judge": _JUDGES,

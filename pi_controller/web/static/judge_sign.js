@@ -1,5 +1,6 @@
 // The sign-in page: a name and a PIN, typed, pasted, filled in by a password manager, or touched on the keypad.
 // @ts-check
+import { goBack } from "./go_back.js";
 import { by, fill, say, set, words } from "./judge_page.js";
 
 const home = document.body.dataset.home ?? "/judge";
@@ -80,6 +81,7 @@ export function signIn() {
       say(problem, words.no_answer);
     }
   });
+  goBack(Number(document.body.dataset.back ?? 0));
   mark();
   if (keyboard) (name.value ? pin : name).focus();
 }

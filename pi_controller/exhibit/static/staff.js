@@ -1,0 +1,36 @@
+// The staff page: sends what is touched, shows the page anew when it is done, and makes room when nobody is there.
+// @ts-check
+import { goBack } from "./go_back.js";
+
+const problem = /** @type {HTMLElement} */ (document.getElementById("problem"));
+
+/** Send `content`; whether it was taken. What was refused is told. */
+async function send(/** @type {string} */ path, /** @type {object} */ content) {
+  problem.textContent = "";
+  const answer = await fetch(path, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(content),
+  });
+  if (!answer.ok && answer.status !== 401) {
+    const { what, todo } = (await answer.json()).error;
+    problem.textContent = [what, todo].filter(Boolean).join("; ");
+    return false;
+  }
+  return true;
+}
+
+const signOut = () => send("/staff/sign-out", {});
+document.getElementById("out")?.addEventListener("click", async () => (await signOut()) && location.replace("/"));
+for (const button of document.querySelectorAll("[data-do]")) {
+  button.addEventListener("click", async () => {
+    const content = { do: button.getAttribute("data-do"), notice: button.getAttribute("data-notice") ?? "" };
+    if (await send("/staff/do", content)) location.reload();
+  });
+}
+document.getElementById("own")?.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const notice = /** @type {HTMLInputElement} */ (document.getElementById("notice")).value;
+  if (notice.trim() && (await send("/staff/do", { do: "notice", notice }))) location.reload();
+});
+goBack(Number(document.body.dataset.back), signOut);
