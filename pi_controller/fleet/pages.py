@@ -25,6 +25,7 @@ from pi_controller.errors import MatError
 from pi_controller.fleet.boards import Boards, tables_json
 from pi_controller.fleet.teams_csv import MOST_BYTES, read_teams
 from pi_controller.games.base import InvalidActionError
+from pi_controller.show.i18n import mark
 from pi_controller.tournament.decisions import Entered, Fact
 from pi_controller.web.feed import Feed
 from pi_controller.web.judge_command import KEY
@@ -53,6 +54,7 @@ LOOK_S = 0.25
 BEAT_S = 10.0
 MOST_WATCHERS = 128
 HOME = "/director"
+_HEADING = mark("Director")
 _OF_THE_DIRECTOR = (
     "plan enter scratch draw appoint dismiss table assign recall confirm reject result correct withdraw absent back "
     "protest announce stream undo"
@@ -81,7 +83,7 @@ class HubPages:
         self._bell = Feed()  # rings when the server stops
         self._version = 0
         self._rendered: dict[str, tuple[object, bytes]] = {}
-        self._signing = SignIn(Authenticator(self.users, Sessions(self.users), Pins(), clock), HOME)
+        self._signing = SignIn(Authenticator(self.users, Sessions(self.users), Pins(), clock), HOME, heading=_HEADING)
         self._static = {
             path.name: (path.read_bytes(), _TYPES[ending])
             for package in ("pi_controller.web", "pi_controller.fleet")

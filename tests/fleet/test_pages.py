@@ -3,6 +3,8 @@
 import csv
 import io
 import secrets
+import sqlite3
+from contextlib import closing
 
 import httpx
 import pytest
@@ -165,9 +167,11 @@ def test_the_tournament_is_the_same_after_a_restart_and_a_changed_file_is_refuse
     site.close()
     again = Site(tmp_path)
     assert again.web.get("/tournament.json").json() == before
-    again.log._db.execute("DROP TRIGGER decisions_stay")
-    again.log._db.execute("UPDATE decisions SET body = replace(body, 'Big Coulee', 'Long Hollow') WHERE seq = 4")
     again.close()
+    with closing(sqlite3.connect(tmp_path / "hub.sqlite")) as file:
+        file.execute("DROP TRIGGER decisions_stay")
+        file.execute("UPDATE decisions SET body = replace(body, 'Big Coulee', 'Long Hollow') WHERE seq = 4")
+        file.commit()
     with TournamentLog(tmp_path / "hub.sqlite") as log, pytest.raises(StoreError, match="decision 4 is not"):
         list(log.read())
 
