@@ -70,6 +70,8 @@ class Inbox:
         self.gaps = 0
         """Records that came before the one they follow."""
         self._held: dict[str, dict[str, _Held]] = {}
+        self._alarms = (0, 0)
+        """All and open ones when `_held` was read."""
         self._store = open_store(where)
         try:
             self._store.create(_TABLES, append_only=["records"])
@@ -159,6 +161,7 @@ class Inbox:
         held = self._games(table).get(events.epoch)
         if held is None:
             return None  # nobody introduced it: the table says hello when nothing answers
+        new: list[Row] = []
         for record in events.records:
             if held.refused:
                 break
@@ -166,6 +169,7 @@ class Inbox:
                 self.gaps += 1
             elif record.seq <= held.seq:
                 self.duplicates += 1
+                self._keep(held, new)
                 if self._hash(held, record.seq) != record.hash:
                     self._refuse(t, table, events.epoch, held, f"record {record.seq} is another than the hub has")
             else:
@@ -174,9 +178,18 @@ class Inbox:
                     what = f"record {record.seq} is not what was written: its hash does not follow"
                     self._refuse(t, table, events.epoch, held, what)
                     break
-                self._store.execute("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?)", (held.id, *row))
+                new.append(row)
                 held.seq, held.hash = row.seq, row.hash
+        self._keep(held, new)
         return Ack(events.epoch, held.seq, refused=held.refused)
+
+    def _keep(self, held: _Held, new: list[Row]) -> None:
+        """Write the records in `new`, and empty it."""
+        if new:
+            self._store.execute_many(
+                "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?)", [(held.id, *row) for row in new]
+            )
+            new.clear()
 
     def _games(self, table: str) -> dict[str, _Held]:
         if table not in self._held:
@@ -213,7 +226,9 @@ class Inbox:
     def _transaction(self) -> Generator[None]:
         try:
             with self._store.transaction():
-                if self._store.changed_elsewhere():  # somebody accepted a table, say
+                ((alarms, open_alarms),) = self._store.execute("SELECT count(*), coalesce(sum(open), 0) FROM alarms")
+                if self._alarms != (alarms, open_alarms):  # somebody accepted a table, say
+                    self._alarms = alarms, open_alarms
                     self._held.clear()
                 yield
         except BaseException:

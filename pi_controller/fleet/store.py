@@ -65,12 +65,12 @@ class Store(ABC):
         """Return all rows of `query`; [] where it has none."""
 
     @abstractmethod
-    def transaction(self) -> Any:
-        """Return a context: all that is executed in it is kept, or nothing. Nobody else writes meanwhile."""
+    def execute_many(self, query: str, rows: Iterable[Iterable[Any]]) -> None:
+        """Execute `query` once for the values of each row, with few journeys to a database."""
 
     @abstractmethod
-    def changed_elsewhere(self) -> bool:
-        """Return whether another connection may have written since this was asked last."""
+    def transaction(self) -> Any:
+        """Return a context: all that is executed in it is kept, or nothing. Nobody else writes meanwhile."""
 
     @abstractmethod
     def close(self) -> None:
@@ -93,7 +93,6 @@ def open_store(where: Path | Database) -> Store:
 class _SqliteStore(Store):
     def __init__(self, path: Path) -> None:
         self.name = path.name
-        self._version = 0
         with self._errors("opened"):
             make_private(path)
             self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=BUSY_S)
@@ -132,6 +131,10 @@ class _SqliteStore(Store):
         with self._errors("read" if query.startswith("SELECT") else "written"):
             return self._db.execute(query, tuple(values)).fetchall()
 
+    def execute_many(self, query: str, rows: Iterable[Iterable[Any]]) -> None:
+        with self._errors("written"):
+            self._db.executemany(query, map(tuple, rows))
+
     @contextmanager
     def transaction(self) -> Generator[None]:
         with self._errors("written"):
@@ -143,11 +146,6 @@ class _SqliteStore(Store):
                 with suppress(sqlite3.Error):  # some errors have rolled back already
                     self._db.execute("ROLLBACK")
                 raise
-
-    def changed_elsewhere(self) -> bool:
-        ((version,),) = self.execute("PRAGMA data_version")
-        before, self._version = self._version, version
-        return before != version
 
     def close(self) -> None:
         self._db.close()
@@ -199,15 +197,16 @@ class _PostgresStore(Store):
             cursor = self._connected().execute(cast("Any", query.replace("?", "%s")), tuple(values) or None)
             return cursor.fetchall() if cursor.description else []
 
+    def execute_many(self, query: str, rows: Iterable[Iterable[Any]]) -> None:
+        with self._errors("written"), self._connected().cursor() as cursor:
+            cursor.executemany(cast("Any", query.replace("?", "%s")), map(tuple, rows))
+
     @contextmanager
     def transaction(self) -> Generator[None]:
         with self._errors("written"), self._connected().transaction():
             # one writer a venue, as SQLite has it
             self.execute("SELECT pg_advisory_xact_lock(hashtext(?))", (self._schema,))
             yield
-
-    def changed_elsewhere(self) -> bool:
-        return True
 
     def close(self) -> None:
         if self._connection is not None:

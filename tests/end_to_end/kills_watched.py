@@ -240,6 +240,7 @@ class Run:
                 self._look()
                 self.site.start()
                 await self.site.up()
+            await self._watched()
             await self._played()
             stop.set()
             await asyncio.gather(*judging)
@@ -253,6 +254,7 @@ class Run:
 
     async def _moment(self):
         """Wait for play and for a while; every other time on until a command is under way, and some milliseconds."""
+        await self._watched()
         await self._played()
         await asyncio.sleep(self.rng.uniform(0.0, 1.0))
         if self.rng.random() < 0.5:
@@ -261,6 +263,13 @@ class Run:
                     break
                 await asyncio.sleep(0.001)
             await asyncio.sleep(self.rng.uniform(0.0, 0.012))
+
+    async def _watched(self):
+        """Return once each viewer has come back after the last kill, and has a picture to come back with."""
+        async with asyncio.timeout(UP_S):
+            while any(viewer.came_back < self.kills or not viewer.id for viewer in self.viewers):
+                self._fail(self._tasks)
+                await asyncio.sleep(0.01)
 
     async def _played(self):
         """Return once each judge has been acknowledged something more."""
