@@ -123,8 +123,11 @@ class Hub:
             if self._director is not None:
                 tasks.append(group.create_task(self._call(client, self._director)))
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in tasks:
-                task.cancel()
+            # more than once: asyncio.wait_for of Python 3.11, by which aiomqtt waits, can lose a cancellation
+            while pending := [task for task in tasks if not task.done()]:
+                for task in pending:
+                    task.cancel()
+                await asyncio.wait(pending, timeout=CALL_S)
         await publish(client, here, State("stopped", self._start), retain=True)
 
     async def _call(self, client: aiomqtt.Client, director: Director) -> None:
