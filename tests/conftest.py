@@ -4,6 +4,7 @@ import gc
 import os
 import pwd
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,16 @@ gc.disable()  # what is collected stays: walking it again and again would take a
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # a shell gives it so to what runs in its background, and programs started from here would never hear Ctrl-C
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# a machine that keeps no bytecode would compile all modules again for each of the many programs that tests start
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Two workers a core: half of a worker's time goes by in waiting for another program."""
+    return 2 * max(1, len(os.sched_getaffinity(0)))
 
 
 LONG = ("emulated", "end_to_end", "secrecy", "fleet", "exhibit", "faults", "recording", "web", "mat")

@@ -41,7 +41,8 @@ def ours(block, pads):
     sizes = []
     for n in range(0, 20_000, 37):
         samples = b"".join((REST + (n + i) % 9 - 4).to_bytes(2, "little") for i in range(block * pads))
-        wire.piezo_fill(body, block * n, 0, 8000 * n, bytearray(samples))
+        wire.piezo_number(body, n, block, 8000, 0)
+        body[3 + wire.PIEZO_HEAD : -2] = samples
         sizes.append(len(wire.seal(body, n)))
     return sum(sizes) / len(sizes), block * pads
 

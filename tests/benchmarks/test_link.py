@@ -19,8 +19,8 @@ def bodies():
     rng = np.random.default_rng(1)
     body = wire.piezo_body(32)
     for i in range(FRAMES):
-        samples = bytearray(rng.normal(2048, 12, 128).astype("<u2").tobytes())
-        wire.piezo_fill(body, 32 * i, 0, 8000 * i, samples)
+        wire.piezo_number(body, i, 32, 8000, 0)
+        body[3 + wire.PIEZO_HEAD : -2] = rng.normal(2048, 12, 128).astype("<u2").tobytes()
         yield bytearray(body)
 
 

@@ -79,6 +79,8 @@ def main():
             counts, asked = counts + done, asked + questions
             hides, virtual, cpu = hides + hid, virtual + t, cpu + spent
             bar.advance(task)
+            if not bar.console.is_terminal:  # a log shows how far it is, too
+                print(f"seed {seed}: {hid} hides, {len(found)} disagreements, {spent:.0f} s of processor", flush=True)
     for line in wrong:
         print(line)
     print(f"{args.games} games of {args.game}{f', {hides} hides' if hides else ''}: {_listed(counts)}")
