@@ -1,7 +1,7 @@
 """What the board notices: a piezo at a rail or dead still, a chip that fell silent, a jolt. Portable.
 
-It only tells; whether samples can be believed is decided on the host, from the samples themselves. All times are
-hundredths of a second since boot: small integers, which need no memory, for 124 days.
+It only reports events; whether samples can be believed is decided on the host, from the samples themselves. All times
+are hundredths of a second since boot: small integers, which need no memory, for 124 days.
 """
 
 import wire
@@ -32,9 +32,9 @@ def jolt(block, least):
 class Piezos:
     """Watches each pad's samples. `feed` blocks; `good` has a bit for each pad that moved since `begin`."""
 
-    def __init__(self, block, tell):
+    def __init__(self, block, report):
         self._size = 2 * wire.PADS * block
-        self._tell = tell  # called with kind, part, value
+        self._report = report  # called with kind, part, value
         self._count = 0
         self.good = 0
         self.wrong = 0
@@ -85,7 +85,7 @@ class Piezos:
                 self._fine[pad] = now
             elif now - self._fine[pad] >= GOOD_TIME:
                 self.wrong ^= bit
-                self._tell(wire.PIEZO_GOOD, pad + 1, 10 * (self._fine[pad] - self._since[pad]))
+                self._report(wire.PIEZO_GOOD, pad + 1, 10 * (self._fine[pad] - self._since[pad]))
         elif now - self._inside[pad] >= RAIL_TIME:
             self._fail(wire.PIEZO_RAIL, pad, first, self._inside[pad], now)
         elif now - self._still[pad] >= STUCK_TIME:
@@ -97,14 +97,14 @@ class Piezos:
         self.wrong |= 1 << pad
         self._fine[pad] = now
         self._since[pad] = since
-        self._tell(kind, pad + 1, value)
+        self._report(kind, pad + 1, value)
 
 
 class Silence:
-    """Watches `count` sensors answer: one that has not for a second is told of, and its coming back."""
+    """Watches `count` sensors answer: one that has not for a second is reported, and so is its coming back."""
 
-    def __init__(self, count, tell):
-        self._tell = tell  # called with whether it is back, which (from 0) and for how long it was silent
+    def __init__(self, count, report):
+        self._report = report  # called with whether it is back, which (from 0) and for how long it was silent
         self._missed = [0] * count  # since when
         self.gone = 0
         self.good = 0
@@ -126,11 +126,11 @@ class Silence:
             self.doubt &= ~bit
             if self.gone & bit:
                 self.gone ^= bit
-                self._tell(True, i, now - self._missed[i])
+                self._report(True, i, now - self._missed[i])
             return
         if not self.doubt & bit:
             self.doubt |= bit
             self._missed[i] = now
         if not self.gone & bit and now - self._missed[i] >= GONE_TIME:
             self.gone |= bit
-            self._tell(False, i, now - self._missed[i])
+            self._report(False, i, now - self._missed[i])

@@ -86,9 +86,9 @@ class Port:
         self._one = bytearray(1)
         self._data = bytearray(_MOST)
         self._view = memoryview(self._data)
-        heard = select.poll()
-        heard.register(sys.stdin, select.POLLIN)
-        self._heard = heard.ipoll  # `poll` would make a list each time
+        readable = select.poll()
+        readable.register(sys.stdin, select.POLLIN)
+        self._readable = readable.ipoll  # `poll` would make a list each time
         free = select.poll()
         free.register(sys.stdout, select.POLLOUT)
         self._free = free.ipoll
@@ -99,9 +99,9 @@ class Port:
         """Return what the host has sent, at most `_MOST` bytes, without waiting."""
         # a byte at a time: MicroPython's stdin waits until it has as many bytes as it was asked for, and tells nobody
         # how many there are
-        heard = self._heard
+        readable = self._readable
         more = False
-        for _ in heard(0):
+        for _ in readable(0):
             more = True
         if not more:
             return b""
@@ -115,7 +115,7 @@ class Port:
                 self._watch(byte)
             more = False
             if n < _MOST:
-                for _ in heard(0):
+                for _ in readable(0):
                     more = True
         return bytes(self._view[:n])
 

@@ -1,4 +1,4 @@
-"""What the mat board does, pass after pass: hear the host, send what the sensors saw. Portable: it touches no chip.
+"""What the mat board does, pass after pass: receive from the host, send what the sensors saw. It touches no chip.
 
 The same file runs on the board, and in the simulator against a simulated board. All that differs is behind `board`;
 `firmware/README.md` says what is asked of it.
@@ -21,7 +21,7 @@ TEST_TIME = 130  # a sensor that did not answer is asked again after a second: b
 JOLT_US = 5500  # after a jolt the touch strips tell whether it was a hand's: a hand lies over them by then
 FRESH_US = 8_000  # the touch chip has a new value so often
 LATE_US = 100_000
-LATE_EACH_TIME = 1000  # and told of no oftener
+LATE_EACH_TIME = 1000  # and reported no oftener
 LOST_EACH_TIME = 100
 RATE_TIME = 200  # so long scans are counted: with fewer than nine tenths of those due the board is slow
 SLOW_EACH_TIME = 1000
@@ -47,7 +47,7 @@ class Sampler:
         self._ticks = us & TICKS
         now = self._now = us // 10_000
         self._more_us = us % 10_000
-        self._heard_at = now
+        self._received_at = now
         self._fell_silent = False
         self._worst_us = 0
         self._late_us = 0
@@ -78,8 +78,8 @@ class Sampler:
         self._slow_again = now
         self._chips = board.magnets
         self._piezos = Piezos(board.BLOCK, self.add_event)
-        self._strips = Silence(1, self._touch_told)
-        self._magnets = Silence(wire.MAGNETS, self._magnet_told)
+        self._strips = Silence(1, self._report_touch)
+        self._magnets = Silence(wire.MAGNETS, self._report_magnet)
         self._bus_stuck = False
         self.add_event(wire.STARTED, board.boot_reason, board.early)
         if board.boot_reason == wire.POWER and board.early >= EARLY_STARTS:
@@ -90,7 +90,7 @@ class Sampler:
         self._give = self._send  # the method, bound once: each time it would be a new object
 
     def step(self):
-        """Do one pass: what the host said, then what is finished or due. Nothing is sent before its HELLO."""
+        """Do one pass: what the host sent, then what is finished or due. Nothing is sent before its HELLO."""
         board = self.board
         took = self._pass_time()
         now = self._now
@@ -100,12 +100,12 @@ class Sampler:
         data = board.read()
         if data:
             for kind, _, payload in self.decoder.feed(data):
-                self._hear(kind, payload, now)
+                self._receive(kind, payload, now)
             board.flush()  # a PONG is worth more the sooner it goes
         running = self.running
-        if running and now - self._heard_at > SILENCE_TIME:
+        if running and now - self._received_at > SILENCE_TIME:
             self._fell_silent = True
-            self.add_event(wire.HOST_SILENT, 0, 10 * (now - self._heard_at))
+            self.add_event(wire.HOST_SILENT, 0, 10 * (now - self._received_at))
             self.decoder.restart()
             self._stop()
             running = False
@@ -177,10 +177,10 @@ class Sampler:
         self.events.add(self._now_us(), kind, part, value)
         self._light()  # whatever it shows comes with an event
 
-    def _hear(self, kind, payload, now):
+    def _receive(self, kind, payload, now):
         board = self.board
-        silent = now - self._heard_at
-        self._heard_at = now
+        silent = now - self._received_at
+        self._received_at = now
         if kind == wire.HELLO:
             major, self._minor = wire.hello(payload)
             self._order = -1  # after each HELLO the first order may bear any number
@@ -375,10 +375,10 @@ class Sampler:
         self._strips.begin(now)
         self._magnets.begin(now)
 
-    def _touch_told(self, back, _, time):
+    def _report_touch(self, back, _, time):
         self.add_event(wire.TOUCH_BACK if back else wire.TOUCH_SILENT, 0, 10 * time)
 
-    def _magnet_told(self, back, i, time):
+    def _report_magnet(self, back, i, time):
         self.add_event(wire.MAGNET_BACK if back else wire.MAGNET_SILENT, i + 1, 10 * time)
 
     def _light(self):

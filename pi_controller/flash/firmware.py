@@ -39,9 +39,9 @@ class Firmware(msgspec.Struct, frozen=True, dict=True):
 
 def made(version: str, files: dict[str, bytes]) -> Firmware:
     """Return a firmware of these `files` and the list of them."""
-    told = json.dumps({"version": version, "files": sorted(files)}, separators=(",", ":"))
+    listing = json.dumps({"version": version, "files": sorted(files)}, separators=(",", ":"))
     names = sorted(files.keys() - {MAIN})
-    return Firmware(version, {**{name: files[name] for name in names}, LIST: told.encode(), MAIN: files[MAIN]})
+    return Firmware(version, {**{name: files[name] for name in names}, LIST: listing.encode(), MAIN: files[MAIN]})
 
 
 def ours() -> Firmware:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 NEW = ".new"
 """What a file is called while it is copied."""
-SAID = "MAT "
+PREFIX = "MAT "
 """Begins each line that is for us; a board's boot.py may print, too."""
 FAULT = "fault.txt"
 
@@ -37,7 +37,7 @@ _LOOK = (
     + f"""
 import sys
 i = sys.implementation
-print('{SAID}' + json.dumps({{'name': i.name, 'version': list(i.version)[:3],
+print('{PREFIX}' + json.dumps({{'name': i.name, 'version': list(i.version)[:3],
     'machine': getattr(i, '_machine', sys.platform)}}))
 def look():
     s = os.statvfs('/')
@@ -47,7 +47,7 @@ def look():
             with open('/' + name) as f:
                 return f.read(most)
         return ''
-    print('{SAID}' + json.dumps({{'block': s[1] or s[0], 'free': (s[1] or s[0]) * s[3], 'sizes': sizes,
+    print('{PREFIX}' + json.dumps({{'block': s[1] or s[0], 'free': (s[1] or s[0]) * s[3], 'sizes': sizes,
         'hashes': {{n: sha('/' + n) for n in sizes if n.endswith('.py') or n == '{LIST}'}},
         'mine': 'sampler.Sampler(' in text('{MAIN}', 4000),
         'fault': text('{FAULT}', 3000), 'list': text('{LIST}', 3000)}}))
@@ -103,13 +103,13 @@ class _Listed(msgspec.Struct, frozen=True):
 
 
 def look() -> str:
-    """Return the program that tells `Who` and, on a MicroPython, `Found`."""
+    """Return the program that prints `Who` and, on a MicroPython, `Found`."""
     return _LOOK
 
 
 def parse_look(output: str) -> tuple[Who, Found | None]:
     """Return what the look's output says; no `Found` of another Python. Raises `FlashError`."""
-    lines = [line.strip()[len(SAID) :] for line in output.splitlines() if line.startswith(SAID)]
+    lines = [line.strip()[len(PREFIX) :] for line in output.splitlines() if line.startswith(PREFIX)]
     try:
         who = msgspec.json.decode(lines[0], type=Who)
         return who, msgspec.json.decode(lines[1], type=Found) if len(lines) > 1 else None
@@ -150,5 +150,5 @@ for name in {[name for name in hashes if name != MAIN]!r}:
     os.rename(name + '{NEW}', name)
 if '{MAIN}' in new or {main}:
     os.rename('{MAIN}{NEW}', '{MAIN}')
-print('{SAID}done')
+print('{PREFIX}done')
 """

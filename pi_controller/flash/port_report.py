@@ -61,24 +61,24 @@ def _asked(port: Listed, seconds: float) -> PortReport:
     try:
         opened = locate.opened(port.path)
         try:
-            heard = ask(opened, seconds)
+            result = ask(opened, seconds)
         finally:
             opened.close()
     except PortError as error:
         return PortReport(port, None, error.what, error.todo)
-    if heard.answer is not None:
-        todo = "" if heard.answer.understood else f"it needs this program's firmware: {FLASH}"
-        return PortReport(port, heard.answer, "free", todo)
-    if heard.prompt:
+    if result.answer is not None:
+        todo = "" if result.answer.understood else f"it needs this program's firmware: {FLASH}"
+        return PortReport(port, result.answer, "free", todo)
+    if result.prompt:
         return PortReport(port, None, "free; MicroPython without the mat's program", FLASH)
     return PortReport(port, None, "free; no mat answers", f"plug it in again; if it has no firmware yet, {FLASH}")
 
 
-def show(console: Console, told: Sequence[PortReport], fault: PortError | None, drive: str) -> None:
+def show(console: Console, reports: Sequence[PortReport], fault: PortError | None, drive: str) -> None:
     """Print the ports one after another, then what "auto" meets."""
-    for each in told:
-        _show(console, each)
-    if not told:
+    for report in reports:
+        _show(console, report)
+    if not reports:
         console.print("there is no serial port")
     if drive:
         console.print(Text(f"a board waits in its boot loader, as the drive {locate.LABEL} ({drive})", "bold"))
@@ -88,8 +88,8 @@ def show(console: Console, told: Sequence[PortReport], fault: PortError | None, 
         console.print(Text(f"  > {fault.todo}", "yellow"))
 
 
-def _show(console: Console, told: PortReport) -> None:
-    port = told.port
+def _show(console: Console, report: PortReport) -> None:
+    port = report.port
     head = Text(port.device, "bold" if port.board else "")
     if port.auto:
         head.append('  the one that "auto" takes', "green")
@@ -101,14 +101,14 @@ def _show(console: Console, told: PortReport) -> None:
         table.add_row("name", Text(port.name))
     if what := _what(port):
         table.add_row("is", Text(what))
-    table.add_row("state", Text(told.found, _STATES[port.state]))
-    if told.mat is not None:
-        mat = told.mat
+    table.add_row("state", Text(report.found, _STATES[port.state]))
+    if report.mat is not None:
+        mat = report.mat
         table.add_row("mat", Text(f"{mat.text()}{f', {mat.start()}' if mat.understood else ''}"))
     if port.why:
         table.add_row("auto", Text(f"no: {port.why}", "dim"))
-    if told.todo:
-        table.add_row("", Text(f"> {told.todo}", "yellow"))
+    if report.todo:
+        table.add_row("", Text(f"> {report.todo}", "yellow"))
     console.print(table)
     console.print()
 

@@ -51,7 +51,7 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
         return f"start {self.starts}, by {self.reason}"
 
 
-class Heard(msgspec.Struct, frozen=True):
+class ProbeResult(msgspec.Struct, frozen=True):
     """Result of a probe: a mat's `answer`, or the `prompt` of a MicroPython without our firmware, or neither."""
 
     answer: Answer | None
@@ -69,14 +69,14 @@ def ask(
     clock: Callable[[], float] = time.monotonic,
     *,
     starting_s: float = 0.0,
-) -> Heard:
+) -> ProbeResult:
     """Say HELLO until a mat answers, at most `seconds`, then BYE. Raises `PortError` when the port is lost.
 
     A board that is starting gives signs of life: with `starting_s` each makes the wait begin anew, `starting_s` long in
     all, and MicroPython's prompt, where a program that failed leaves it, ends it at once.
     """
     decoder = wire.Decoder(wire.TO_HOST, wire.WELCOME)
-    number, heard = 0, b""
+    number, received = 0, b""
     began = clock()
     end, next_hello = began + seconds, began
     while (now := clock()) < end:
@@ -85,16 +85,16 @@ def ask(
             number, next_hello = number + 1, now + HELLO_S
         port.wait(min(end, next_hello) - now)
         data = port.read()
-        heard = (heard + data)[-4096:]
+        received = (received + data)[-4096:]
         for kind, _, payload in decoder.feed(data):
             if kind == wire.WELCOME:
                 port.write(wire.seal(wire.bye_body(), number))
-                return Heard(_answer(payload), prompt=False)
+                return ProbeResult(_answer(payload), prompt=False)
         if data and starting_s:
-            if _PROMPT.search(heard):
+            if _PROMPT.search(received):
                 break
             end = max(end, min(clock() + seconds, began + starting_s))
-    return Heard(None, _PROMPT.search(heard) is not None)
+    return ProbeResult(None, _PROMPT.search(received) is not None)
 
 
 def _answer(payload: bytes) -> Answer:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from pi_controller.errors import PortError
 from pi_controller.flash.firmware import FlashError
-from pi_controller.flash.on_board import SAID
+from pi_controller.flash.on_board import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,9 +36,9 @@ def check() -> None:
 
 
 def run(
-    device: str, commands: Sequence[str], limit_s: float = LIMIT_S, said: Callable[[str], None] = lambda _: None
+    device: str, commands: Sequence[str], limit_s: float = LIMIT_S, on_line: Callable[[str], None] = lambda _: None
 ) -> str:
-    """Do mpremote's `commands` on the board at `device`; return what was printed, and tell `said` each of our lines.
+    """Do mpremote's `commands` on the board at `device`; return what was printed. Each of our lines goes to `on_line`.
 
     Raises `PortError` when the board is lost or held, `SilentError` when it does not answer within `limit_s`,
     `FlashError` when what it was to do failed.
@@ -65,8 +65,8 @@ def run(
             for raw in process.stdout:
                 line = raw.decode("utf-8", "replace").rstrip("\r\n")
                 lines.append(line)
-                if line.startswith(SAID):
-                    said(line[len(SAID) :])
+                if line.startswith(PREFIX):
+                    on_line(line[len(PREFIX) :])
             status = process.wait()
         finally:
             timer.cancel()

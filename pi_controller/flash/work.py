@@ -62,7 +62,7 @@ class Work:
         try:
             return parse_look(self._mpremote("exec", look()))
         except PortError:
-            # a mat that hung in its start hears mpremote, leaves, and comes back without its program
+            # a mat that hung in its start is interrupted by mpremote, leaves, and comes back without its program
             locate.wait_until_back(self.device, before)
             return parse_look(self._mpremote("exec", look()))
         except remote.SilentError as error:
@@ -71,8 +71,8 @@ class Work:
     def write(self, firmware: Firmware, plan: Plan, copied: Callable[[str], None]) -> None:
         """Copy what `plan` says beside the old files, check it on the board, and put it in place all at once.
 
-        `copied` is told each name. The board restarts at the end. Raises `PortError` and `FlashError`; before the
-        last moment the old files are untouched.
+        `copied` is called with each name. The board restarts at the end. Raises `PortError` and `FlashError`; before
+        the last moment the old files are untouched.
         """
         with tempfile.TemporaryDirectory() as folder:
             commands = ["exec", clear(plan.left)]
@@ -95,11 +95,11 @@ class Work:
         """Say HELLO to the mat that runs now; raise `FlashError` where it is not this firmware."""
         port = locate.opened(self.device)
         try:
-            heard = ask(port, FIRST_ANSWER_S, starting_s=START_S)
+            result = ask(port, FIRST_ANSWER_S, starting_s=START_S)
         finally:
             port.close()
-        answer = heard.answer
-        if heard.prompt:
+        answer = result.answer
+        if result.prompt:
             raise FlashError(
                 "the firmware is on the board, but its program ended, and MicroPython's prompt is there",
                 "'moccasin-mat flash --check' shows its last crash, if it kept one",
@@ -110,9 +110,9 @@ class Work:
                 "unplug it and plug it in; then 'moccasin-mat flash --check' shows its last crash, if it had one",
             )
         if not answer.understood or answer.firmware != firmware.version:
-            said = answer.text()
+            identity = answer.text()
             raise FlashError(
-                f"the board {said if not answer.understood else f'answers with firmware {answer.firmware}'}; "
+                f"the board {identity if not answer.understood else f'answers with firmware {answer.firmware}'}; "
                 f"copied was firmware {firmware.version}, protocol {ours()}",
                 "say 'moccasin-mat flash' once more",
             )
