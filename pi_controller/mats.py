@@ -111,7 +111,7 @@ class Mats:
             self._mirrored = table.mirrored
             if table.seats == "each":
                 table.mat_event(replace(self.faced.link, t=t))
-            self._pass_on(Sensors(t, self.faced.sensors.told))
+            self._pass_on(Sensors(t, self.faced.sensors.reported))
         if table.story.phase != "show" and self._shown_on is not self.faced:
             self._shown_on = self.faced
             self.faced.sensors.beads.emit_again(t)  # what lies here was of no interest until the bead there was shown

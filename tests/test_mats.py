@@ -105,7 +105,7 @@ def test_what_the_referee_remembers_turns_with_an_undo(scene):
 
 @turning
 def test_dead_sensors_are_told_anew_when_the_roles_change(scene):
-    scene.each[0].sensors.told = (SensorFault("disc", 1, "silent"),)
+    scene.each[0].sensors.reported = (SensorFault("disc", 1, "silent"),)
     scene.judge(do="toss", winner="B")
     scene.mats.look_round(scene.now())
     assert scene.table.view.faults == (SensorFault("disc", 4, "silent"),)

@@ -12,7 +12,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from pi_controller.drivers.gpio import header_factory
-from pi_controller.drivers.ports import ButtonsError, PinsError
+from pi_controller.drivers.ports import ButtonsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -110,10 +110,7 @@ class GpioButtons:
         self._pressed: Callable[[str, float], None] | None = None
         self.devices: dict[str, DigitalInputDevice] = {}
         self._contacts: dict[str, Debounce] = {}
-        try:
-            self._own = header_factory() if factory is None else None
-        except PinsError as error:
-            raise ButtonsError(error.what, error.todo) from error
+        self._own = header_factory(ButtonsError) if factory is None else None
         for name, pin in pins.items():
             try:
                 device = _device(pin, factory or self._own)

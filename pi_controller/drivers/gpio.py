@@ -15,12 +15,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from pi_controller.drivers.ports import PinsError
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gpiozero import Factory
+
+    from pi_controller.errors import MatError
 
 HEADER = ("pinctrl-rp1", "pinctrl-bcm2711", "pinctrl-bcm2835")
 """Labels of the chip with the header: Pi 5; Pi 4; Pi 3 and Zero 2 W."""
@@ -32,10 +32,10 @@ _CHIP = re.compile(r"gpiochip(\d+)")
 def model(root: Path = Path("/")) -> str:
     """Return which Raspberry Pi this is, or "" for none. `root` is where the machine's files are."""
     try:
-        said = (root / "proc/device-tree/model").read_text("utf-8").strip("\0\n ")
+        name = (root / "proc/device-tree/model").read_text("utf-8").strip("\0\n ")
     except (OSError, UnicodeDecodeError):
         return ""
-    return said if "Raspberry Pi" in said else ""
+    return name if "Raspberry Pi" in name else ""
 
 
 def import_lgpio() -> Any:
@@ -57,11 +57,11 @@ def import_lgpio() -> Any:
             os.environ["LG_WD"] = chosen
 
 
-def header_chip(label: Callable[[int], str], dev: Path = Path("/dev")) -> int | None:
+def header_chip(label: Callable[[int], str], error: type[MatError], dev: Path = Path("/dev")) -> int | None:
     """Return the number of the chip with the header's pins, or None where no chip is one.
 
-    `label` tells a chip's label; it may raise `OSError` for a chip that cannot be opened, which is passed over. Raises
-    `PinsError` where none is found and this user may not open one of them.
+    `label` returns a chip's label; it may raise `OSError` for a chip that cannot be opened, which is passed over.
+    Raises `error` where none is found and this user may not open one of them.
     """
     chips = {int(found[1]): path for path in dev.glob("gpiochip*") if (found := _CHIP.fullmatch(path.name))}
     for number in sorted(chips):
@@ -74,22 +74,22 @@ def header_chip(label: Callable[[int], str], dev: Path = Path("/dev")) -> int | 
         what = f"the pins cannot be used: this user may not open {closed[0].name}"
         group = _group(closed[0])
         todo = f"add it to the group {group} (sudo usermod -aG {group} $USER), then log in again"
-        raise PinsError(what, todo)
+        raise error(what, todo)
     return None
 
 
-def header_factory(dev: Path = Path("/dev")) -> Factory | None:
+def header_factory(error: type[MatError], dev: Path = Path("/dev")) -> Factory | None:
     """Return gpiozero's pin factory on the header's chip; None leaves the choice to gpiozero.
 
     That is so where `GPIOZERO_PIN_FACTORY` makes it, where lgpio is not installed, and where no chip has a Pi's header.
-    Raises `PinsError` where the chips may not be opened.
+    Raises `error` where the chips may not be opened.
     """
     chosen = os.environ.get("GPIOZERO_PIN_FACTORY")
     if chosen not in (None, "", "lgpio") or not any(dev.glob("gpiochip*")):
         return None
     if import_lgpio() is None or chosen:  # gpiozero imports it, too
         return None
-    chip = header_chip(_label, dev)
+    chip = header_chip(_label, error, dev)
     if chip is None:
         return None
     from gpiozero.pins.lgpio import LGPIOFactory  # noqa: PLC0415 - only a Pi has pins

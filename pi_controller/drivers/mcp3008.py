@@ -22,7 +22,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 from pi_controller.drivers.gpio import header_factory
-from pi_controller.drivers.ports import PinsError
 from pi_controller.errors import INSTALL_PI, PortError
 from pi_controller.pinmap import pinmap
 
@@ -60,10 +59,7 @@ class Mcp3008:
         self._map = pinmap().pi.mcp3008
         # start bit; single-ended and the channel; then clocks for the ten bits
         self._asks = [(1, (8 | channel) << 4, 0) for channel in self._map.channels]
-        try:
-            self._own = header_factory() if factory is None else None
-        except PinsError as error:
-            raise PortError(error.what, error.todo) from error
+        self._own = header_factory(PortError) if factory is None else None
         self.bus = _open(self._map.port, self._map.device, self._map.hz, factory or self._own)
         try:
             self._look()

@@ -27,12 +27,6 @@ class FrameError(MatError, ValueError):
     code = "frame"
 
 
-class PinsError(MatError, OSError):
-    """This user may not open the machine's pins."""
-
-    code = "pins"
-
-
 class ButtonsError(MatError, OSError):
     """The buttons' pins cannot be opened or read."""
 

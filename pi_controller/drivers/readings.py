@@ -88,7 +88,7 @@ class ReaderProcess:
         os.set_blocking(self._out, False)
 
     def take(self) -> NDArray[Any]:
-        """Return the scans since the last call. Raises `PortError`, with what the reader said, when it has ended."""
+        """Return the scans since the last call. Raises `PortError`, with the reader's last line, when it has ended."""
         data = bytearray(self._rest)
         while True:
             try:
@@ -122,14 +122,14 @@ class ReaderProcess:
                 pipe.close()
 
     def _ended(self) -> PortError:
-        """Return why the reader has ended, by its last words."""
+        """Return why the reader has ended, by the last line of its standard error."""
         try:
-            _, said = self.process.communicate(timeout=LAST_WORDS_S)
+            _, stderr = self.process.communicate(timeout=LAST_WORDS_S)
         except subprocess.TimeoutExpired:
-            said = b""
-        lines = said.decode(errors="replace").strip().splitlines()
+            stderr = b""
+        lines = stderr.decode(errors="replace").strip().splitlines()
         with suppress(IndexError, ValueError, KeyError, TypeError):
-            told = json.loads(lines[-1])
-            return PortError(str(told["what"]), str(told["todo"]))
+            fault = json.loads(lines[-1])
+            return PortError(str(fault["what"]), str(fault["todo"]))
         why = f": {lines[-1]}" if lines else ""
         return PortError(f"the piezos' reader has ended{why}", "start the table again; see its log")

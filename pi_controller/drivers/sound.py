@@ -152,5 +152,5 @@ def _shut(process: subprocess.Popen[bytes]) -> None:
 
 def _why(process: subprocess.Popen[bytes]) -> str:
     """Return the first line that a process that is over has said."""
-    said = process.stderr.read(2000).decode("utf-8", "replace") if process.stderr is not None else ""
-    return " ".join(said.partition("\n")[0].split()) or "it says nothing"
+    stderr = process.stderr.read(2000).decode("utf-8", "replace") if process.stderr is not None else ""
+    return " ".join(stderr.partition("\n")[0].split()) or "it says nothing"

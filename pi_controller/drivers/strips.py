@@ -54,10 +54,11 @@ def limit(
     asked = current_ma(frame, ma_per_channel, 0.0)
     if idle + asked <= cap_ma:
         return list(frame)
-    return _scaled(frame, max(0.0, cap_ma - idle) / asked) if asked else list(frame)
+    return scaled(frame, max(0.0, cap_ma - idle) / asked) if asked else list(frame)
 
 
-def _scaled(frame: Sequence[Rgb], share: float) -> list[Rgb]:
+def scaled(frame: Sequence[Rgb], share: float) -> list[Rgb]:
+    """Return `frame` with `share` (0 to 1) of its brightness."""
     # rounding down keeps the sum under the cap
     return [(int(r * share), int(g * share), int(b * share)) for r, g, b in frame]
 
@@ -75,7 +76,7 @@ def checked(frame: Sequence[Rgb], count: int) -> Sequence[Rgb]:
 def dressed(frame: Sequence[Rgb], count: int, brightness: float, cap_ma: float) -> list[Rgb]:
     """Return the pixels sent for `frame`: checked, dimmed by `brightness` (0 to 1), then current-limited (mA)."""
     frame = checked(frame, count)
-    return limit(frame if brightness >= 1.0 else _scaled(frame, brightness), cap_ma)
+    return limit(frame if brightness >= 1.0 else scaled(frame, brightness), cap_ma)
 
 
 class MemoryStrip:

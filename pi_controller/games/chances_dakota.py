@@ -28,7 +28,7 @@ _MODES: dict[str, Mode] = {"sahdogan": "sahdogan", "yawapi": "yawapi", "eyeya": 
 Key = tuple[Team | None, Sticks, Mode, Owed | None]
 """All of a moment that what follows depends on, but for the score."""
 
-_TELLING: tuple[tuple[str, int, int, Mode], ...] = (
+_POSITIONS: tuple[tuple[str, int, int, Mode], ...] = (
     ("4/0/16, as after the toss", 4, 0, "ordinary"),
     ("0/0/20, after a point that returns all", 0, 0, "ordinary"),
     ("16/0/4, wheya", 16, 0, "ordinary"),
@@ -101,7 +101,7 @@ class DakotaChances(Chances):
             "the hider's chance; hider/hitter/middle, and above the score hider:hitter",
             tuple(f"{a}:{b}" for a, b in scores),
             tuple(
-                (label, tuple(self.of(_at(h, t, mode, score)) for score in scores)) for label, h, t, mode in _TELLING
+                (label, tuple(self.of(_at(h, t, mode, score)) for score in scores)) for label, h, t, mode in _POSITIONS
             ),
         )
 

@@ -68,7 +68,7 @@ class PatolChances(Chances):
     def of_sheet(self, sheet: Mapping[str, Json]) -> float | None:
         """Return the chance that the first player wins; None before both have started and once the game is over."""
         one, two = (
-            Horse(*(told[key] for key in ("player", "river", "direction", "progress"))) for told in sheet["horses"]
+            Horse(*(horse[key] for key in ("player", "river", "direction", "progress"))) for horse in sheet["horses"]
         )
         if sheet["winner"] or one.river is None or two.river is None:
             return None
@@ -138,7 +138,7 @@ class PatolChances(Chances):
 def _indices(
     throwing: int, own: NDArray[Any], other: NDArray[Any], shape: tuple[int, int, int], mover: int | None = None
 ) -> NDArray[Any]:
-    """Return the states where `throwing` throws and the mover (if not told, the same) has run `own` notches.
+    """Return the states where `throwing` throws and the mover (if not given, the same) has run `own` notches.
 
     What lies past the course is not looked at: the mover has won there.
     """

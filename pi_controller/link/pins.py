@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 AGAIN_S = 1.0
 """How often readers that are missing are looked for."""
 MEASURE_S = 0.5
-"""Readings of so long tell their rate."""
+"""Readings of so long give their rate."""
 STARTS_S = 15.0
 """So long a reader may take to begin: Python is slow to start on a small Pi."""
 SILENT_S = 1.0
-"""A reader that has begun and then tells nothing for so long is lost."""
+"""A reader that has begun and then sends nothing for so long is lost."""
 SLOWER = 0.8
 """Share of the grid's rate under which the readings have become too slow for it."""
 BOARD_ID = "pins"
@@ -59,7 +59,7 @@ class PinsSource:
         self._index = 0
         self._ups = 0
         self._early: list[NDArray[Any]] = []
-        self._since = self._heard = 0.0
+        self._since = self._received_at = 0.0
         self._look_at = float("-inf")
 
     @property
@@ -90,7 +90,7 @@ class PinsSource:
                 if t < self._look_at:
                     return []
                 self._open(t)
-            return [*self._hear(t), *self._touch()]
+            return [*self._read(t), *self._touch()]
         except PortError as error:
             return self._lost(t, error)
 
@@ -106,14 +106,14 @@ class PinsSource:
         self._look_at = t + AGAIN_S
         self._piezos = self._open_piezos()
         self._strips = self._open_strips()
-        self._since, self._heard = t, t + STARTS_S - SILENT_S
+        self._since, self._received_at = t, t + STARTS_S - SILENT_S
 
-    def _hear(self, t: float) -> list[Message]:
+    def _read(self, t: float) -> list[Message]:
         assert self._piezos is not None
         scans = self._piezos.take()
         if len(scans):
-            self._heard = t
-        elif t - self._heard > SILENT_S:
+            self._received_at = t
+        elif t - self._received_at > SILENT_S:
             raise PortError(f"{self._piezos.name} tells nothing", "check its wires, then start the table again")
         if self._grid is not None:
             out = self._grid.feed(scans)
@@ -124,7 +124,7 @@ class PinsSource:
         return self._begin(t) if self._early else []
 
     def _begin(self, t: float) -> list[Message]:
-        """Choose the grid once enough was read to tell how often."""
+        """Choose the grid once enough was read to know its rate."""
         scans = np.concatenate(self._early)
         began = scans["began"]
         if began[-1] - began[0] < MEASURE_S or len(scans) < 3:
@@ -170,9 +170,9 @@ class PinsSource:
         was_up = self.up
         self.close()
         self.missing = error
-        told = was_up or error.what != self.why
+        is_news = was_up or error.what != self.why
         self.why = error.what
-        return [LinkDown(t, error.what)] if told else []
+        return [LinkDown(t, error.what)] if is_news else []
 
 
 def pins_source(clock: Callable[[], float]) -> PinsSource:

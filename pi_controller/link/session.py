@@ -1,7 +1,7 @@
 """The protocol session with one board: bytes in, messages out, stamped with the host's clock.
 
-The session says HELLO until the board answers, keeps pinging, and tells when the board is gone, restarted or not to be
-talked to. Loss is counted and shown as a `Gap`, never hidden. A frame that is whole but cannot be true (samples the
+The session says HELLO until the board answers, keeps pinging, and reports when the board is gone, restarted or not to
+be talked to. Loss is counted and shown as a `Gap`, never hidden. A frame that is whole but cannot be true (samples the
 converter cannot give, an index that does not fit its time, a time that is not now) is refused: no message comes of it.
 """
 
@@ -52,7 +52,7 @@ class LinkStats(msgspec.Struct):
 
 
 class _Board(msgspec.Struct):
-    """What WELCOME said."""
+    """The contents of WELCOME."""
 
     id: bytes
     boots: int
@@ -84,13 +84,13 @@ class Session:
         self._mark = 0
         self._pings: OrderedDict[int, float] = OrderedDict()
         self._out: list[Message] = []
-        self._said = ""
+        self._down_reason = ""
         self._up = False
-        self._heard = 0.0
+        self._received_at = 0.0
         self._next = float("inf")
         self.next_index = -1
         self._astray = 0
-        self._told = BoardEvents()
+        self._board_events = BoardEvents()
         self._ack: int | None = None
         maps = pinmap()
         self._strips = len(maps.touch.strips)
@@ -136,8 +136,8 @@ class Session:
         if self._up:
             self._down(t, "The board's port was opened anew.")
         self._decoder.restart()
-        self._said = ""
-        self._heard = t
+        self._down_reason = ""
+        self._received_at = t
         self._hello(t)
 
     def lost(self, t: float, why: str) -> list[Message]:
@@ -175,18 +175,18 @@ class Session:
             else:
                 good = self._event(payload, t)
             if good:
-                self._heard = t
+                self._received_at = t
             else:
                 self._stats.refused += 1
         return self._flush()
 
     def tick(self, t: float) -> list[Message]:
         """Let time pass to `t`: HELLO or PING when due, and notice silence. Call it after `feed`."""
-        if t - self._heard > SILENCE_S:
+        if t - self._received_at > SILENCE_S:
             if self._up:
                 self._down(t, "The board has fallen silent.")
                 self._hello(t)
-            elif not self._said and self._next < float("inf"):
+            elif not self._down_reason and self._next < float("inf"):
                 self._down(t, "The board does not answer.")
         if t >= self._next:
             if self._up:
@@ -224,10 +224,10 @@ class Session:
         self._send(wire.ping_body(self._mark))
 
     def _down(self, t: float, why: str) -> None:
-        if self._up or why != self._said:
+        if self._up or why != self._down_reason:
             self._out.append(LinkDown(t, why))
             self._stats.downs += 1
-        self._said = why
+        self._down_reason = why
         self._up = False
         self._ack = None
         self.orders.end()
@@ -242,7 +242,7 @@ class Session:
         board = _Board(name, boots, reason, f"{x}.{y}.{z}", pads, hz, block, minor, features)
         if self._up and self.board is not None:
             if msgspec.structs.replace(board, features=self.board.features) == self.board:
-                self._learn(board)  # the answer to a HELLO said twice, or its magnetometers answered only now
+                self._learn(board)  # the answer to a HELLO sent twice, or its magnetometers answered only now
                 return True
             if board.id != self.board.id or board.boots == self.board.boots:
                 return False
@@ -255,9 +255,9 @@ class Session:
         self.next_index = -1
         self._astray = 0
         self._up = True
-        self._said = ""
+        self._down_reason = ""
         self._stats.ups += 1
-        self._told.begin(name, boots)
+        self._board_events.begin(name, boots)
         if minor >= wire.ORDERS:
             self.orders.begin()
         self._out.append(LinkUp(t, name.hex(), board.firmware, boots, REASONS.get(reason, "unknown"), pads))
@@ -349,10 +349,10 @@ class Session:
         when = self.clock.long_ago(us * 1e-6)
         if us >> 52 or when > t + AHEAD_S:
             return False
-        event = self._told.take(payload, when)
+        event = self._board_events.take(payload, when)
         if event is None:
             return False
-        if self._told.fresh:
+        if self._board_events.fresh:
             self._out.append(event)
-        self._ack = self._told.upto
+        self._ack = self._board_events.upto
         return True

@@ -201,23 +201,21 @@ def pong(payload: bytes) -> tuple[int, int]:
 
 
 def piezo_body(block_samples: int) -> bytearray:
-    """Return the body of a PIEZO of `block_samples` samples of each pad, to be filled again and again."""
+    """Return the body of a PIEZO of `block_samples` samples of each pad, to be filled again and again.
+
+    Index and time are written by `piezo_number`, the samples into body[3 + PIEZO_HEAD : -2]: pads interleaved, u16 of 0
+    to 4095, rest at 2048.
+    """
     body = bytearray(5 + PIEZO_HEAD + 2 * PADS * block_samples)
     body[0] = PIEZO
     return body
 
 
-def piezo_fill(body: bytearray, index: int, overflows: int, us: int, samples: bytearray) -> None:
-    """Fill in a block: number since boot of its first sample, that one's board time (us), blocks lost on the board.
-
-    `samples`: pads interleaved, u16 of 0 to 4095, rest at 2048.
-    """
-    pack_into(_PIEZO, body, 3, index & 0xFFFFFFFF, overflows & 0xFFFF, us)
-    body[3 + PIEZO_HEAD : -2] = samples
-
-
 def piezo_number(body: bytearray, block: int, block_samples: int, block_us: int, overflows: int) -> None:
-    """Write index and time of `block` (number since boot) of so many samples and microseconds into a PIEZO's body."""
+    """Write index and time of `block` (number since boot) of so many samples and microseconds into a PIEZO's body.
+
+    `overflows`: blocks lost on the board.
+    """
     put(body, 3, block, block_samples, 0)
     put(body, 9, block, block_us, 0)
     body[7] = overflows & 0xFF

@@ -44,7 +44,7 @@ SECOND_LOOK = 25
 FEWEST = 4
 """Scans that a settled reading averages at least."""
 AFTER_HAND_S = 0.45
-"""So long after a hand has gone at the soonest is said what lies here.
+"""So long after a hand has gone at the soonest is reported what lies here.
 
 A bead that the hand laid down as it left has been read by then. Without this wait the time from a hider's quick ready
 to the seal would tell whether the bead was laid down by the last hand or before.
@@ -82,7 +82,7 @@ class BeadTracker:
         self._shape = self._fitter.sensors_mm.shape
         self._noise = 1.0
         self._noise_scans = 0
-        self._told_empty = False
+        self._assume_empty = False
         self._watch = SensorFaults(self._shape[0])
         self._range = pinmap().magnetometers.range_ut
         self._start_over()
@@ -95,10 +95,10 @@ class BeadTracker:
     @property
     def present(self) -> Beads | None:
         """The beads last reported; None while a new reading is awaited."""
-        return self._said
+        return self._reported
 
     def _start_over(self) -> None:
-        self._said: Beads | None = None
+        self._reported: Beads | None = None
         self._fitted: tuple[FittedBead, ...] = ()
         self._again_since: float | None = None
         self._quiet: Array | None = None  # the reading at rest, None while something moves
@@ -123,8 +123,8 @@ class BeadTracker:
     def emit_again(self, t: float) -> None:
         """Emit the next reading at rest even if nothing has changed: a hand has gone at `t`.
 
-        It is said when the field has kept still for `settle_s` since, so it holds for what the hand left behind; and
-        not before `AFTER_HAND_S`, so that the time of it does not tell whether this hand left anything.
+        It is reported when the field has kept still for `settle_s` since, so it holds for what the hand left behind;
+        and not before `AFTER_HAND_S`, so that the time of it does not tell whether this hand left anything.
         """
         self._again_since = t
 
@@ -142,10 +142,10 @@ class BeadTracker:
         """
         if self._quiet is None:
             self.baseline = None
-            self._told_empty = True
+            self._assume_empty = True
         else:
             self.baseline = bead_baseline.learn(self._quiet, self._use, self._scans, firm=True)
-        self._said = None
+        self._reported = None
         self._before = None
 
     def feed(self, field: Field) -> list[Beads]:
@@ -155,10 +155,10 @@ class BeadTracker:
             return beads
         # a wait of its own, for the hand may have moved the bead too little to be noticed yet
         wait_s = max(AFTER_HAND_S, self._settle_s)
-        if field.t - self._again_since < wait_s - 1e-6 or self._quiet is None or self._said is None:
+        if field.t - self._again_since < wait_s - 1e-6 or self._quiet is None or self._reported is None:
             return []
         self._again_since = None
-        return beads or [msgspec.structs.replace(self._said, t=field.t)]
+        return beads or [msgspec.structs.replace(self._reported, t=field.t)]
 
     def _feed(self, field: Field) -> list[Beads]:
         ok, ut = self._watch.feed(field.ut, field.ok), field.ut
@@ -180,14 +180,14 @@ class BeadTracker:
         return self._settle(field.t, ut, ok)
 
     def _changed(self, out: NDArray[np.bool_]) -> None:
-        """Other sensors are left `out` from now on: what was said went by others, so read again.
+        """Other sensors are left `out` from now on: what was reported went by others, so read again.
 
         Not where a sure reading does without one that is believed again: how soon that is tells how near it the bead
         came, and to read again would hold up the seal.
         """
         lost, back = out & ~self._out, self._out & ~out
         self._out = out
-        if lost.any() or (back.any() and (self._quiet is None or self._said is None or not self._said.sure)):
+        if lost.any() or (back.any() and (self._quiet is None or self._reported is None or not self._reported.sure)):
             self._move()
             self._before, self._same_mm = None, BY_OTHERS_MM
 
@@ -199,13 +199,19 @@ class BeadTracker:
             return
         if self._scans < 40:
             self._quiet += off / self._scans
-        elif self._scans % 40 == 0 and self.baseline and self._said and self._said.sure and not self._said.found:
+        elif (
+            self._scans % 40 == 0
+            and self.baseline
+            and self._reported
+            and self._reported.sure
+            and not self._reported.found
+        ):
             scans = 36.0 if self._scans == 40 and self.baseline.scans < 36.0 else 3.0
             self.baseline.follow(self._quiet + self._average, ok & self._use, scans)
 
     def _second_look(self, t: float) -> list[Beads]:
         """Read again where the first reading did not decide, now with more scans and none from before the rest."""
-        if self._quiet is None or self._said is None or self._said.sure:
+        if self._quiet is None or self._reported is None or self._reported.sure:
             return []
         self._quiet = self._quiet + self._average
         self._average = np.zeros(self._shape)
@@ -260,7 +266,7 @@ class BeadTracker:
         """The field keeps still: read it if it is not what it was before."""
         before, self._quiet, self._use = self._before, mean, use
         self._average = np.zeros(self._shape)
-        if before is not None and self._said is not None:
+        if before is not None and self._reported is not None:
             noise = self._noise * (1.0 / self._scans + 1.0 / self._before_scans) ** 0.5
             if np.abs(_uneven(mean - before, use)).max() < FAR * noise:
                 self._quiet, self._scans = before, self._before_scans  # so that creeping is measured from the reading
@@ -268,17 +274,17 @@ class BeadTracker:
         return self._emit(t, mean, use)
 
     def _emit(self, t: float, mean: Array, use: NDArray[np.bool_]) -> list[Beads]:
-        said = self._read(t, mean, use)
+        reading = self._read(t, mean, use)
         within, self._same_mm = self._same_mm, SAME_MM
-        if self._said is not None and _same(said, self._said, within):
+        if self._reported is not None and _same(reading, self._reported, within):
             return []
-        self._said = said
-        return [said]
+        self._reported = reading
+        return [reading]
 
     def _read(self, t: float, mean: Array, use: NDArray[np.bool_]) -> Beads:
         """Fit a reading at rest and learn from it what the sensors read when the mat is empty."""
-        if self._told_empty:
-            self._told_empty = False
+        if self._assume_empty:
+            self._assume_empty = False
             self.baseline = bead_baseline.learn(mean, use, self._scans, firm=True)
         base = self.baseline
         if base is None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LOOK_S = 0.25
 """How often faults are looked for."""
 STAYS_S = 1.0
-"""A fault that comes and goes within so long is not told of."""
+"""A fault that comes and goes within so long is not reported."""
 
 NO_SCAN_S = 0.3
 """Scans come fifty times a second: so long without one while samples come, and no strip can be believed."""
@@ -28,7 +28,7 @@ NO_SCAN_S = 0.3
 class MatSensors:
     """The strike, hand and bead detectors of one mat, and its link.
 
-    `strikes` are the settings of the strike detector, which is built when the first samples tell their rate; `hands`
+    `strikes` are the settings of the strike detector, which is built when the first samples give their rate; `hands`
     and `beads` are detectors set up differently from the pin map's. `board_id` is the board that the beads' baseline
     was measured with, where it is known: with another one it is forgotten.
     """
@@ -51,12 +51,12 @@ class MatSensors:
         self._following: int | None = None  # the number of the next sample, when there can be no gap before it
         self._ended = 0.0
         self._armed = True
-        self._scanned: float | None = None  # when the touch strips were last heard of
+        self._scanned: float | None = None  # when the touch strips last sent a scan
         self._boot: tuple[str, int] | None = (board_id, 0) if board_id else None
         self._wrong: tuple[SensorFault, ...] = ()
         self._wrong_since = self._looked_at = float("-inf")
-        self.told: tuple[SensorFault, ...] = ()
-        """The faults that were last told of."""
+        self.reported: tuple[SensorFault, ...] = ()
+        """The faults that were last reported."""
 
     @property
     def armed(self) -> bool:
@@ -101,7 +101,7 @@ class MatSensors:
     def faults(self) -> tuple[SensorFault, ...]:
         """The piezo discs and touch strips that cannot be believed now."""
         discs = self._strikes.faults if self._strikes is not None else {}
-        # missing samples are told as `Blind`; they are the link's, not the disc's
+        # missing samples are reported as `Blind`; they are the link's, not the disc's
         dead = (SensorFault("disc", pad, why) for pad, why in sorted(discs.items()) if why != "samples are missing")
         if self._unheard:
             touch = pinmap().touch
@@ -115,16 +115,16 @@ class MatSensors:
         return self._scanned is not None and self._ended - self._scanned > NO_SCAN_S
 
     def _sensors(self, t: float) -> list[Sensors]:
-        """Tell of the faults when they have changed and stayed so for a while."""
+        """Report the faults when they have changed and stayed so for a while."""
         if 0.0 <= t - self._looked_at < LOOK_S:
             return []
         self._looked_at = t
         faults = self.faults
         if faults != self._wrong:
             self._wrong, self._wrong_since = faults, t
-        if faults == self.told or (t - self._wrong_since < STAYS_S and not self._unheard):
+        if faults == self.reported or (t - self._wrong_since < STAYS_S and not self._unheard):
             return []
-        self.told = faults
+        self.reported = faults
         return [Sensors(t, faults)]
 
     def _piezo(self, piezo: Piezo) -> list[MatEvent]:
@@ -134,7 +134,7 @@ class MatSensors:
             self._strikes.armed = self._armed
             self._like, self._following = like, None
         events: list[MatEvent] = []
-        if self._following is not None and piezo.index != self._following:  # nobody told of these
+        if self._following is not None and piezo.index != self._following:  # nobody reported these
             self._strikes.gap()
             events += [*self._struck.lost(), Blind(min(self._ended, piezo.t), piezo.t)]
         events += self._struck.overdue(self._ended)  # what this block goes with may wait in the same breath

@@ -29,7 +29,7 @@ ALWAYS_S = 60.0
 HOLD_S = 2.0
 """How long the floor is held for a channel that stopped, when no neighbour shows that it ought to move."""
 SILENT_S = 2.0
-MISSING_S = 1.0  # for so long the gap is told of
+MISSING_S = 1.0  # for so long the gap is reported
 NOISY_S = 40.0  # a hand may lie and rub under a pad for half a minute
 NOISY = 100.0  # times the floor of its neighbours
 RAIL_S = 0.3
@@ -97,29 +97,29 @@ class ChannelWatch:
     ) -> None:
         """`every_s` from look to look, `full_scale` in counts; above the energy `flicker` more than one count moves.
 
-        At most `at_once` samples are heard at once.
+        At most `at_once` samples are fed at once.
         """
         self._channels, self._every, self._flicker = channels, every_s, flicker
         self._rail_at = RAIL * full_scale
         self._rail_n, self._stuck_n = round(RAIL_S * rate), round(STUCK_S * rate)
         self._recent_n = round(DEAF_S * rate) + self._stuck_n
-        self._heard = np.zeros((self._recent_n + at_once, channels))
+        self._kept = np.zeros((self._recent_n + at_once, channels))
         self.restart(0, missing=False)
 
     def restart(self, fed: int, *, missing: bool = True) -> None:
         """Samples are missing before number `fed`: what was known of the channels' movement is over."""
         self._each = [_Channel(np.zeros(1)) for _ in range(self._channels)]
         self._missing = MISSING_S if missing else 0.0
-        self._heard_from = fed  # the sample in row 0
+        self._first_kept = fed  # the sample in row 0
         self.held_floor: NDArray[np.float64] | None = None
 
-    def hear(self, x: NDArray[np.float64], first: int) -> None:
+    def feed(self, x: NDArray[np.float64], first: int) -> None:
         """`x` (n, channels) in counts, numbered from `first` on."""
-        at, keep = first - self._heard_from, self._recent_n
-        if at + len(x) > len(self._heard):
-            self._heard[:keep] = self._heard[at - keep : at]
-            self._heard_from, at = first - keep, keep
-        self._heard[at : at + len(x)] = x
+        at, keep = first - self._first_kept, self._recent_n
+        if at + len(x) > len(self._kept):
+            self._kept[:keep] = self._kept[at - keep : at]
+            self._first_kept, at = first - keep, keep
+        self._kept[at : at + len(x)] = x
 
     def deaf(self, at: int) -> NDArray[np.bool_]:
         """The channels saturated at sample `at`, or just before it."""
@@ -134,8 +134,8 @@ class ChannelWatch:
 
     def _at_rail(self, at: int, n: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Whether each of the `n` samples before `at` was at the upper rail, and at the lower."""
-        end = at - self._heard_from
-        recent = self._heard[max(0, end - n) : end]
+        end = at - self._first_kept
+        recent = self._kept[max(0, end - n) : end]
         return recent >= self._rail_at, recent <= -self._rail_at
 
     def felt(self, channels: Sequence[int]) -> None:
@@ -179,7 +179,7 @@ class ChannelWatch:
                 self.held_floor[:, i] = np.maximum(self.held_floor[:, i], np.median(theirs, axis=0))
 
     def _stuck_at_rail(self, at: int) -> None:
-        for i, last in enumerate(np.abs(self._heard[at - self._heard_from - 1]).tolist()):
+        for i, last in enumerate(np.abs(self._kept[at - self._first_kept - 1]).tolist()):
             self._each[i].stuck = last >= self._rail_at and self._stood_at_rail(i, at)
 
     def _stood_at_rail(self, channel: int, at: int) -> bool:
@@ -198,29 +198,29 @@ class ChannelWatch:
     @property
     def faults(self) -> dict[int, str]:
         """Channel (1 first) -> what is wrong with it, in a few words."""
-        told: dict[int, str] = {}
+        faults: dict[int, str] = {}
         for i, one in enumerate(self._each):
             if one.stuck:
-                told[i + 1] = "at its rail"
+                faults[i + 1] = "at its rail"
             elif self._missing > 0:
-                told[i + 1] = "samples are missing"
+                faults[i + 1] = "samples are missing"
             elif one.silent:
-                told[i + 1] = "silent"
+                faults[i + 1] = "silent"
             elif one.noisy >= NOISY_S:
-                told[i + 1] = "noisy"
-        return told
+                faults[i + 1] = "noisy"
+        return faults
 
 
 def swapped(knocked: Sequence[int], felt: Sequence[int]) -> dict[int, str]:
-    """What a knock on each pad shows: `knocked` pads in turn, `felt` the pads told for them, both 1 first.
+    """What a knock on each pad shows: `knocked` pads in turn, `felt` the pads reported for them, both 1 first.
 
     Returns pad -> what is wrong with it; nothing when all is well. No signal alone can show pads that are swapped.
     """
     if len(knocked) != len(felt):
         return dict.fromkeys(sorted(set(knocked)), f"{len(knocked)} knocks, {len(felt)} felt")
-    told: dict[int, str] = {}
+    faults: dict[int, str] = {}
     for pad in sorted(set(knocked)):
         as_pad = Counter(f for k, f in zip(knocked, felt, strict=True) if k == pad).most_common(1)[0][0]
         if as_pad != pad:
-            told[pad] = f"felt as pad {as_pad}"
-    return told
+            faults[pad] = f"felt as pad {as_pad}"
+    return faults

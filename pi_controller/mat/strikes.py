@@ -1,12 +1,12 @@
 """Strike detector: piezo samples of one to eight pads in, one `Strike` out for each stroke of the stick.
 
-A stroke is told from everything else by comparing a few milliseconds with what the same signals said before and beside:
+A stroke is told from everything else by comparing a few milliseconds with what the same signals were before and beside:
 
 * it stands above the pad's own *floor*, an order statistic of the last 400 ms (hum, noise, far drums);
 * it *rises*: it stands above what the same pad did just before (cloth rubbed, a hand pressed, a drum ringing on);
 * it *dominates*: it stands above the other pads, each measured by its own floor (a drum shakes all pads alike, and a
   struck pad is felt in its neighbours 20 dB and more below);
-* two pads that tower together over all the others were both struck, and are told in the order of arrival.
+* two pads that tower together over all the others were both struck, and are reported in the order of arrival.
 
 A strong stroke passes as soon as it is felt; a faint one may gather evidence for five milliseconds. Decisions depend on
 the samples alone, never on how the stream was cut into blocks, and nothing later than the sample a decision is stamped
@@ -177,26 +177,26 @@ class StrikeDetector:
         if x.ndim != 2 or x.shape[1] != self.pads:
             raise SettingsError(f"Samples of shape {x.shape} do not fit {self.pads} pads.", "Feed (samples, pads).")
         if self._armed:
-            return self._hear(x)
-        # nothing can come of these: they are heard a good many at once, which costs a fraction
+            return self._detect(x)
+        # nothing can come of these: they are taken in a good many at once, which costs a fraction
         self._unheard.append(x.copy())
         if sum(map(len, self._unheard)) >= PATIENCE * self.rate:
             self._catch_up()
         return []
 
     def _catch_up(self) -> None:
-        """Hear what came while nothing was to be reported."""
+        """Take in what came while nothing was to be reported."""
         if self._unheard:
             unheard, self._unheard = self._unheard, []
-            self._hear(np.concatenate(unheard))
+            self._detect(np.concatenate(unheard))
 
-    def _hear(self, x: NDArray[Any]) -> list[Decision]:
+    def _detect(self, x: NDArray[Any]) -> list[Decision]:
         out: list[Decision] = []
         step = CHUNK * self._hop
         for i in range(0, len(x), step):
             part = x[i : i + step]
             hops = self._filter.feed(part)
-            self._watch.hear(part, self._fed)
+            self._watch.feed(part, self._fed)
             self._fed += len(part)
             if hops.shape[2]:
                 self._take(hops, out)
@@ -286,7 +286,7 @@ class StrikeDetector:
         return np.logical_or.reduce(passed, axis=(0, 1)).tolist()
 
     def _escapes(self, hop: int) -> bool:
-        """Far stronger than the stroke that locked: that one was a brush before the blow, and both are told."""
+        """Far stronger than the stroke that locked: that one was a brush before the blow, and both are reported."""
         since, settled = (h - self._base for h in self._struck)
         at = hop - self._base
         if at <= settled:

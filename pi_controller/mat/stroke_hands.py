@@ -1,9 +1,9 @@
-"""Tells strokes from hands that bump a pad: a stroke is held until the touch scan after it.
+"""Distinguishes strokes from hands that bump a pad: a stroke is held until the touch scan after it.
 
 A hand that goes under a pad shakes it as a light stroke does, a tenth of a second before it is known to be in. By then
 it lies over the strip of its own edge: a pad whose strips lose nothing in the first scan after the stroke was struck by
-a stick, and the stroke is told at once. Where something is at the pad, the stroke waits until that is known for a hand,
-or is gone again. What comes of it depends on the times of samples and scans alone, never on where a bead lies.
+a stick, and the stroke is reported at once. Where something is at the pad, the stroke waits until that is known for a
+hand, or is gone again. What comes of it depends on the times of samples and scans alone, never on where a bead lies.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ HAND_S = 0.2
 LEFT_S = 0.15
 """A hand shakes the pad it leaves for so long."""
 UNHEARD_S = 0.06
-"""Three scans: a stroke waits no longer for strips that say nothing."""
+"""Three scans: a stroke waits no longer for strips that send nothing."""
 WORST_FIRST: tuple[StrokeHand, ...] = ("hider", "unclear", "hitter")
 
 
@@ -39,7 +39,7 @@ class StrokeHands:
         self._hands = hands
         self._held: list[Strike] = []
         self._left: dict[int, tuple[float, StrokeHand]] = {}
-        self._heard = float("-inf")
+        self._scanned_at = float("-inf")
 
     def hold(self, strikes: Iterable[Strike]) -> list[Strike]:
         """Hold `strikes` back; return those that the last scan has decided already."""
@@ -48,13 +48,13 @@ class StrokeHands:
 
     def scanned(self, t: float, events: Iterable[HandIn | HandOut]) -> list[Strike]:
         """Return the strokes that the scan at `t` has decided; `events` are what the detector made of that scan."""
-        self._heard = t
+        self._scanned_at = t
         self._left |= {event.pad: (t, event.side or "unclear") for event in events if isinstance(event, HandOut)}
         return self._decided()
 
     def overdue(self, t: float) -> list[Strike]:
         """Return the strokes whose touch scan is overdue at `t`."""
-        return self._given_up([each for each in self._held if t > max(each.t + AFTER_S, self._heard) + UNHEARD_S])
+        return self._given_up([each for each in self._held if t > max(each.t + AFTER_S, self._scanned_at) + UNHEARD_S])
 
     def lost(self) -> list[Strike]:
         """Return what is held back: the board is gone."""
@@ -65,19 +65,19 @@ class StrokeHands:
         self._held.clear()
 
     def _decided(self) -> list[Strike]:
-        told: list[Strike] = []
-        for strike in [each for each in self._held if self._heard >= each.t + AFTER_S]:
+        decided: list[Strike] = []
+        for strike in [each for each in self._held if self._scanned_at >= each.t + AFTER_S]:
             hand = self._hand(strike)
-            if hand is not None or not self._stirs(strike) or self._heard >= strike.t + HAND_S:
+            if hand is not None or not self._stirs(strike) or self._scanned_at >= strike.t + HAND_S:
                 self._held.remove(strike)
-                told.append(strike if hand is None else replace(strike, hand=hand))
-        return told
+                decided.append(strike if hand is None else replace(strike, hand=hand))
+        return decided
 
     def _given_up(self, strikes: list[Strike]) -> list[Strike]:
-        """Tell `strikes` with what is known: where something was at the pad, that is a doubt."""
-        told = [replace(each, sure=False) if self._stirs(each) else each for each in strikes]
+        """Report `strikes` with what is known: where something was at the pad, that is a doubt."""
+        strokes = [replace(each, sure=False) if self._stirs(each) else each for each in strikes]
         self._held = [each for each in self._held if each not in strikes]
-        return told
+        return strokes
 
     def _stirs(self, strike: Strike) -> bool:
         return any(self._hands.stirs(pad) for pad in strike.pads)

@@ -39,6 +39,7 @@ from pi_controller.referee.facts import (
     ProtestRuled,
     Question,
     Reveal,
+    RoundClock,
     SensorsUsed,
     StateSet,
     TeamsNamed,
@@ -100,17 +101,17 @@ def from_journal(
     """Return the record of a journalled game: its `records`, facts with their batches; what was undone is superseded.
 
     The judge's answers become rulings, with who gave them where somebody was signed in; a table that was set is an
-    action `set`. Where the bead lay is told for hides that are over and were not reopened; seals and nonces are left
+    action `set`. Where the bead lay is written for hides that are over and were not reopened; seals and nonces are left
     out, and so are the words of a protest, unless it is `private`. Times count from the first fact. Raises
     `RecordError` where there is no game, or one that the rules here do not follow.
     """
-    told = _Told(private=private)
+    builder = _RecordBuilder(private=private)
     for batch, fact, counts in counted(records):
-        told.add_fact(batch, fact, superseded=not counts)
-    return told.record(tuple(headers))
+        builder.add_fact(batch, fact, superseded=not counts)
+    return builder.record(tuple(headers))
 
 
-class _Told:
+class _RecordBuilder:
     def __init__(self, *, private: bool) -> None:
         self._private = private
         self._who = ""
@@ -143,7 +144,7 @@ class _Told:
                 self._rule(t, of_table(fact, teams, private=self._private), superseded)
             case SensorsUsed(t=t) | ProtestMade(t=t) | ProtestRuled(t=t) | ClockSet(t=t) | GameClosed(t=t):
                 self._rule(t, of_table(fact, self._teams, private=self._private), superseded)
-            case ByEye() | MatchGiven() if not superseded:
+            case ByEye() | MatchGiven() | RoundClock() if not superseded:
                 self._entries.append(Comment(of_table(fact, {}, private=self._private)))
             case Question():
                 self._asked = fact

@@ -72,7 +72,7 @@ def parse(text: str, game: str) -> Line:
 def written(entry: Entry, game: str, number: int | None = None, words: str = "") -> str:
     """Return the line for `entry` in a record of `game`, an action that begins a hide or turn with its `number`.
 
-    With `words` an action is told in these, for people; no record is read from such a line.
+    With `words` an action is shown in these, for people; no record is read from such a line.
     """
     match entry:
         case Comment(text=text):

@@ -53,7 +53,7 @@ class Move:
     """An action of the game, with the words called for it.
 
     `t` is in seconds since the record began, in whole milliseconds. `by` is who entered it (`judge`, `clock`), empty
-    for the mat or when not said. A `superseded` one was taken back and no longer counts.
+    for the mat or when not known. A `superseded` one was taken back and no longer counts.
     """
 
     action: Action
@@ -144,8 +144,8 @@ class Record:
             if team not in ("A", "B") or not 1 <= len(name) <= LONGEST_NAME:
                 raise RecordError(f"{shown(name)} cannot name team {shown(team)}", "a name has 1 to 40 characters")
         for name, value in self.headers:
-            said = HEADER.fullmatch(f"{name}:")
-            if not said or name != name.strip() or RESERVED.fullmatch(name):
+            matched = HEADER.fullmatch(f"{name}:")
+            if not matched or name != name.strip() or RESERVED.fullmatch(name):
                 raise RecordError(f"{shown(name)} cannot name a header", "letters, digits, space, - . ' and no field")
             _text(value)
 

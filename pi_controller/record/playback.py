@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def as_text(record: Record, out: TextIO, to: int | None = None, played: Played | None = None) -> None:
     """Write the record's story to `out`, with `to` the entries up to that number. Raises `RecordError`.
 
-    `played` puts an action of a game into words; without it, and where it has none, it is told as the record writes it.
+    `played` puts an action of a game into words; without it, and where it has none, it is as the record writes it.
     """
     playthrough = begun(record)
     teams = " and ".join(f"{put_text(name)} ({team})" for team, name in sorted(record.teams.items()))
@@ -62,20 +62,20 @@ def as_json(record: Record, out: TextIO, to: int | None = None) -> None:
     """Write a JSON object for each entry to `out`, one that counts with the state after it; then the last."""
     playthrough = begun(record)
     for n, entry in enumerate(record.entries[:to], 1):
-        told = {"entry": n, **_entry_as_json(entry)}
+        line = {"entry": n, **_entry_as_json(entry)}
         if isinstance(entry, Move) and not entry.superseded:
             playthrough.play(entry.action)
-            told["state"] = playthrough.sheet
-        _line(out, told)
+            line["state"] = playthrough.sheet
+        _line(out, line)
     _line(out, {"state": playthrough.sheet, "over": playthrough.game.over(playthrough.state)})
 
 
 def _entry_as_json(entry: Entry) -> dict[str, Json]:
     match entry:
         case Move():
-            told = {"t": entry.t, "by": entry.by or None, "comment": entry.comment or None}
-            said = {key: value for key, value in told.items() if value is not None}
-            return {"action": dict(entry.action), "calls": entry.calls, "counts": not entry.superseded, **said}
+            fields = {"t": entry.t, "by": entry.by or None, "comment": entry.comment or None}
+            given = {key: value for key, value in fields.items() if value is not None}
+            return {"action": dict(entry.action), "calls": entry.calls, "counts": not entry.superseded, **given}
         case Ruling(text=text, t=t, superseded=superseded):
             return {"ruling": text, "counts": not superseded, **({} if t is None else {"t": t})}
         case Comment(text=text):
@@ -84,5 +84,5 @@ def _entry_as_json(entry: Entry) -> dict[str, Json]:
             return {"stated": dict(values), **({"comment": comment} if comment else {})}
 
 
-def _line(out: TextIO, told: dict[str, Any]) -> None:
-    out.write(json.dumps(told) + "\n")
+def _line(out: TextIO, content: dict[str, Any]) -> None:
+    out.write(json.dumps(content) + "\n")

@@ -14,6 +14,7 @@ from pi_controller.referee.facts import (
     MatchGiven,
     ProtestMade,
     ProtestRuled,
+    RoundClock,
     SensorsUsed,
     StateSet,
     TeamsNamed,
@@ -31,37 +32,41 @@ _CLOSED = {"forfeit": "gives up", "disqualified": "is disqualified", "no_show": 
 
 
 def who(called: Called) -> str:
-    """Return who said it: `Ann, judge`."""
+    """Return the name and role of the caller: `Ann, judge`."""
     return ", ".join(filter(None, (called.actor, called.role)))
 
 
 def of_table(fact: Fact, teams: Mapping[str, str], *, private: bool) -> str:
-    """Return what a fact says of the table, or nothing for one that says nothing of it.
+    """Return a fact about the table as a sentence, or nothing for a fact of another kind.
 
-    The words of a protest are for the judges: they are told where that is `private`, and left out of what anyone reads.
+    The words of a protest are for the judges: without `private` they are left out.
     """
     match fact:
         case StateSet(reason=reason):
-            said, why = "the table stands so", reason
+            sentence, why = "the table stands so", reason
         case SensorsUsed(on=on, reason=reason):
-            said, why = f"play goes on {'with' if on else 'without'} what the mat feels", reason
+            sentence, why = f"play goes on {'with' if on else 'without'} what the mat feels", reason
         case ProtestMade(by=by, text=text):
-            said, why = f"{_team(teams, by)} protests, play stands", text if private else ""
+            sentence, why = f"{_team(teams, by)} protests, play stands", text if private else ""
         case ProtestRuled(ruling=ruling, reason=reason):
-            said, why = f"{_RULINGS[ruling]}, play goes on", reason
+            sentence, why = f"{_RULINGS[ruling]}, play goes on", reason
         case ClockSet(running=running, reason=reason):
-            said, why = f"the clock {'runs on' if running else 'is stopped'}", reason
+            sentence, why = f"the clock {'runs on' if running else 'is stopped'}", reason
         case GameClosed(by=by, cause=cause, reason=reason):
-            said, why = f"{_team(teams, by) if by in ('A', 'B') else by} {_CLOSED[cause]}", reason
+            sentence, why = f"{_team(teams, by) if by in ('A', 'B') else by} {_CLOSED[cause]}", reason
         case TeamsNamed(teams=named):
-            said, why = f"the teams are {_team(named, 'A')} and {_team(named, 'B')}", ""
+            sentence, why = f"the teams are {_team(named, 'A')} and {_team(named, 'B')}", ""
         case MatchGiven(match=match):
-            said, why = f"match {printable(match)} of a tournament", ""
+            sentence, why = f"match {printable(match)} of a tournament", ""
+        case RoundClock(left_s=left, running=running):
+            minutes, seconds = divmod(round(left), 60)
+            sentence = f"the round's clock {'runs' if running else 'stands'}, {minutes}:{seconds:02} to go"
+            why = ""
         case ByEye():
-            said, why = "played by eye: the judge says what is found", ""
+            sentence, why = "played by eye: the judge says what is found", ""
         case _:
             return ""
-    return f"{said}: {why}" if why else said
+    return f"{sentence}: {why}" if why else sentence
 
 
 def _team(teams: Mapping[str, str], team: str) -> str:

@@ -31,7 +31,7 @@ SYNC_S = 5.0
 class Bench:
     """Records what `source` gives to `file`.
 
-    `contact` tells when the stick touched, if it is wired.
+    `contact` is the stick's contact, if it is wired.
     """
 
     def __init__(self, file: ChunkFile, source: Source, contact: Buttons | None = None) -> None:

@@ -25,7 +25,7 @@ SAME_S = 0.03
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A stroke that would be told otherwise: `before` as it was, `now` as it would be; None where it is not felt."""
+    """A stroke that would be judged otherwise: `before` as it was, `now` as it would be; None where it is not felt."""
 
     t: float
     before: Strike | None
@@ -40,15 +40,15 @@ def strikes_of(events: Iterable[MatEvent]) -> list[Strike]:
 def stretches_due(entries: Iterable[Entry]) -> list[tuple[float, float]]:
     """Return from when to when a strike counted at the table, in the time of the samples."""
     out: list[tuple[float, float]] = []
-    heard, since = float("-inf"), None
+    samples_end, since = float("-inf"), None
     for entry in entries:
         match entry:
             case Piezo():
-                heard = entry.t + len(entry.samples) / entry.rate
+                samples_end = entry.t + len(entry.samples) / entry.rate
             case Batch(armed=armed) | Armed(armed=armed) if armed != (since is not None):
                 if since is not None:
-                    out.append((since, heard))
-                since = heard if armed else None
+                    out.append((since, samples_end))
+                since = samples_end if armed else None
             case _:
                 pass
     return out if since is None else [*out, (since, float("inf"))]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pi_controller.recording.model import Entry
 
 EARLY_S, LATE_S = 0.01, 0.03
-"""A strike told to have begun so long before or after a touch at most is that touch."""
+"""A strike whose onset is so long before or after a touch at most is that touch."""
 _TRUTH = "a truth is a CSV with the columns 'pad' and, unless the stick's contact was recorded, 't' in seconds"
 
 
@@ -46,17 +46,17 @@ class Struck:
 
 
 @dataclass
-class Heard:
-    """A recording listened to: strikes, the times the stick's contact closed, and how long the pads were heard, s."""
+class Detections:
+    """What a recording holds: strikes, the times the stick's contact closed, and the length of the pads' samples, s."""
 
     strikes: list[Known] = field(default_factory=list[Known])
     touches: list[float] = field(default_factory=list[float])
     seconds: float = 0.0
 
 
-def hear(entries: Iterable[Entry], strikes: StrikeSettings, t0: float) -> Heard:
+def detect(entries: Iterable[Entry], strikes: StrikeSettings, t0: float) -> Detections:
     """Detect strikes in a recording, all of them armed; times are relative to `t0`."""
-    heard = Heard()
+    detections = Detections()
     detector: StrikeDetector | None = None
     like: tuple[float, int, int] | None = None
     fed, following = 0, -1
@@ -71,16 +71,16 @@ def hear(entries: Iterable[Entry], strikes: StrikeSettings, t0: float) -> Heard:
                 assert detector is not None
                 for d in detector.feed_samples(entry.samples):
                     onset, decided = ((n - fed) / entry.rate + entry.t - t0 for n in (d.onset_index, d.decided_index))
-                    heard.strikes.append(Known(onset, decided, d.pads, d.sure))
+                    detections.strikes.append(Known(onset, decided, d.pads, d.sure))
                 fed, following = fed + len(entry.samples), entry.index + len(entry.samples)
-                heard.seconds += len(entry.samples) / entry.rate
+                detections.seconds += len(entry.samples) / entry.rate
             case Gap() | LinkUp() | LinkDown() | Lost():
                 following = -1
             case Button(t=t, name=name) if name == CONTACT:
-                heard.touches.append(t - t0)
+                detections.touches.append(t - t0)
             case _:
                 pass
-    return heard
+    return detections
 
 
 def read_truth(lines: Iterable[str], name: str) -> list[Struck]:
@@ -120,7 +120,7 @@ def timed(truth: Sequence[Struck], touches: Sequence[float]) -> list[tuple[float
 def score(strikes: Sequence[Known], truth: Sequence[tuple[float, Struck]], seconds: float) -> dict[str, Any]:
     """Return the figures: counts, recall, precision, right pad (each with its 95 % interval), false a minute, latency.
 
-    A stroke is found by the strike that begins nearest to it, each used once. One that was told in doubt is found, and
+    A stroke is found by the strike that begins nearest to it, each used once. One reported in doubt is found, and
     its pad is the judge's to say: it counts for no pad. Latency is from the stick's touch to the last sample that was
     needed; what the link adds is not in it.
     """
@@ -132,17 +132,17 @@ def score(strikes: Sequence[Known], truth: Sequence[tuple[float, Struck]], secon
         if best is not None:
             rest.remove(best)
         pairs.append((t, stroke, best))
-    told = _figures(pairs)
-    found = told["found"]
-    told |= {
+    figures = _figures(pairs)
+    found = figures["found"]
+    figures |= {
         "false": len(rest),
         "precision": _share(found, found + len(rest)),
         "minutes": round(seconds / 60, 3),
         "false_per_minute": round(len(rest) / (seconds / 60), 3) if seconds else None,
     }
     groups = sorted({stroke.group for _, stroke in truth} - {""})
-    told["groups"] = {name: _figures([pair for pair in pairs if pair[1].group == name]) for name in groups}
-    return told
+    figures["groups"] = {name: _figures([pair for pair in pairs if pair[1].group == name]) for name in groups}
+    return figures
 
 
 def _figures(pairs: Sequence[tuple[float, Struck, Known | None]]) -> dict[str, Any]:

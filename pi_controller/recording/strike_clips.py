@@ -64,7 +64,7 @@ class Around(Observer):
                     pass
 
     def on_events(self, events: Sequence[MatEvent], armed: bool) -> None:  # noqa: ARG002
-        """Note the strikes: they are told only while one is due."""
+        """Note the strikes: they are reported only while one is due."""
         self._waiting += [_Waiting(event, self._hide, self._turned) for event in events if isinstance(event, Strike)]
 
     def on_step(self, t: float, table: Table, armed: bool) -> None:  # noqa: ARG002

@@ -271,6 +271,14 @@ class MatchGiven(msgspec.Struct, frozen=True, tag_field="kind", tag="match"):
     order: str
 
 
+class RoundClock(msgspec.Struct, frozen=True, tag_field="kind", tag="round_clock"):
+    """The game is played on the clock of a tournament's round, which has `left_s` to go and runs, or stands."""
+
+    t: float
+    left_s: float
+    running: bool
+
+
 class Away(msgspec.Struct, frozen=True, tag_field="kind", tag="away"):
     """The table stood still from `since` until now: nothing was felt or shown, and no clock ran."""
 
@@ -324,11 +332,12 @@ Fact = (
     | GameClosed
     | TeamsNamed
     | MatchGiven
+    | RoundClock
     | Away
     | Undone
 )
 OF_THE_MAT = (LinkSeen, SensorsSeen, Away)
 OF_THE_TABLE = (SensorsUsed, ProtestMade, ProtestRuled, ClockSet, TeamsNamed)
 """What the judge says of the table and not of the game; each has its own opposite."""
-LASTING = OF_THE_MAT + OF_THE_TABLE
+LASTING = (*OF_THE_MAT, *OF_THE_TABLE, RoundClock)
 """What an undo does not take back: the board did come and go, the protest was made."""

@@ -133,6 +133,19 @@ class MatchCall(msgspec.Struct, frozen=True, tag_field="judge", tag="match"):
     teams: dict[str, str]
 
 
+class RoundClockCall(msgspec.Struct, frozen=True, tag_field="judge", tag="round_clock"):
+    """A tournament's hub sets the clock of the match that it gave by `order`: `left_s` to go, running or not.
+
+    As `MatchCall` it is no `JudgeCall`.
+    """
+
+    t: float
+    order: str
+    left_s: float
+    running: bool
+
+
+HubCall = MatchCall | RoundClockCall
 JudgeCall = (
     JudgeAction
     | JudgeAnswer

@@ -59,7 +59,7 @@ def hide_anew(tx: Transaction) -> None:
 def undo(tx: Transaction, call: JudgeUndo) -> None:
     """Take back the last batch that changed the game or the phase in a way a judge sees.
 
-    The story without it is told from the journal, by whoever keeps that.
+    The story without it is read from the journal, by whoever keeps that.
     """
     undoable = tx.story.undoable
     if not undoable.batch:
@@ -87,14 +87,14 @@ LONGEST_NAME = 40
 
 
 def rule(tx: Transaction, call: OfTheTable) -> None:
-    """Do as the judge says of the table."""
+    """Carry out a judge's call about the table."""
     story, t = tx.story, tx.t
     match call:
         case JudgeSet(sheet=sheet, reason=reason):
             tx.game.restore(sheet)
-            said = _required_text(reason, "a reason")
+            reason = _required_text(reason, "a reason")
             tx.void("the judge set the table")
-            tx.add(StateSet(t, dict(tx.game.current(sheet)), said))
+            tx.add(StateSet(t, dict(tx.game.current(sheet)), reason))
         case JudgeSensors(on=on, reason=reason):
             if on == story.sensors:
                 raise IllegalActionError(f"the sensors are {'on' if on else 'off'} already")
@@ -117,9 +117,9 @@ def rule(tx: Transaction, call: OfTheTable) -> None:
                 )
             if ruling == "play_on" and story.protest.play_on:
                 raise IllegalActionError("play goes on already", "decide the protest")
-            said = _required_text(reason, "a reason")
+            reason = _required_text(reason, "a reason")
             tx.private.lost()
-            tx.add(ProtestRuled(t, ruling, said))
+            tx.add(ProtestRuled(t, ruling, reason))
         case JudgeClock(running=running, reason=reason):
             if running == (story.clocks.paused is None):
                 raise IllegalActionError(f"the clock {'runs' if running else 'is stopped'} already")

@@ -27,12 +27,14 @@ from pi_controller.referee.facts import (
     HideAgain,
     Lifted,
     LinkSeen,
+    MatchGiven,
     Opened,
     ProtestMade,
     ProtestRuled,
     Question,
     Ready,
     Reveal,
+    RoundClock,
     SensorsSeen,
     SensorsUsed,
     Shown,
@@ -165,9 +167,14 @@ def _apply(game: Game[Any], story: Story, fact: Fact) -> Story:
             paused = story.clocks.paused
             since = t if paused is None else paused
             return replace(story, clocks=replace(story.clocks, paused=None if running else since))
+        case MatchGiven(order=order):
+            return replace(story, order=order)
+        case RoundClock(t=t, left_s=left, running=running):
+            playing = Clock(t + left - 60.0 * (game.minutes or 0), None if running else t)
+            return replace(story, clocks=replace(story.clocks, playing=playing, of_round=True))
         case Away(t=t, since=since):
             clocks = story.clocks
-            playing = clocks.playing and clocks.playing.resumed(since, t)
+            playing = clocks.playing if clocks.of_round else clocks.playing and clocks.playing.resumed(since, t)
             return replace(story, clocks=replace(clocks, waiting=clocks.waiting.resumed(since, t), playing=playing))
         case _:
             return story
@@ -242,8 +249,7 @@ def _done(game: Game[Any], story: Story, done: Done) -> Story:
     if game.hiders(before) is None:
         if game.hiders(state) is None:
             return after  # a duel that nobody won
-        playing = None if game.minutes is None else Clock(done.t)
-        return replace(after, phase="hide", clocks=replace(after.clocks, playing=playing))
+        return replace(after, phase="hide", clocks=_begun(game, after.clocks, done.t))
     if not game.settles(action):
         return after
     if not game.hidden.in_fists:
@@ -283,7 +289,7 @@ def _set(game: Game[Any], story: Story, fact: StateSet) -> Story:
     elif game.hiders(state) is not None:
         phase = "hide"
     played = game.minutes is not None and game.hiders(state) is not None
-    playing = (story.clocks.playing or Clock(fact.t)) if played else None
+    playing = (story.clocks.playing or Clock(fact.t)) if played or story.clocks.of_round else None
     goes_on = phase == "hit" and story.phase not in ("show", "over")
     if hide.begun and hide.number and not goes_on:
         hide = Hide(hide.number + 1, by_hand=True)
@@ -336,8 +342,21 @@ def _clocks(before: Story, story: Story, fact: Fact) -> Clocks:
         waiting = Clock(fact.t)
     elif isinstance(fact, Undone) and fact.waited is not None:
         waiting = Clock(fact.t - fact.waited)
-    playing = playing and playing.made(story.stands, fact.t)
-    return Clocks(waiting.made(story.kept_waiting, fact.t), playing, clocks.paused, fact.t)
+    if not clocks.of_round:
+        playing = playing and playing.made(story.stands, fact.t)
+    return replace(clocks, waiting=waiting.made(story.kept_waiting, fact.t), playing=playing, last_t=fact.t)
+
+
+def _begun(game: Game[Any], clocks: Clocks, t: float) -> Clocks:
+    """Return the clocks when the game's own time begins.
+
+    Where the round's was up before the bones were won, the game starts again, on its own (Lahal, tournament).
+    """
+    if game.minutes is None:
+        return replace(clocks, playing=None)
+    if clocks.of_round and clocks.playing is not None and clocks.playing.shown(t) < 60.0 * game.minutes:
+        return clocks
+    return replace(clocks, playing=Clock(t), of_round=False)
 
 
 def _decided_by(story: Story) -> object:

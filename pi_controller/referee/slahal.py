@@ -141,9 +141,14 @@ class Guessing(Referee):
         noticed = story.notice is not None and story.notice.about == "hide_time"
         if story.phase == "hide" and story.link.up and not noticed:
             times["hide_time"] = story.clocks.waiting.began + seconds
-        kept = story.link.up is not None and self.settings.mode("time") != "off"  # a table without a mat keeps no watch
-        if kept and story.clocks.playing is not None and "time" not in story.hide.waived:
-            times["time"] = story.clocks.playing.began + 60.0 * minutes
+        playing, of_round = story.clocks.playing, story.clocks.of_round
+        kept = self.settings.mode("time") != "off" and "time" not in story.hide.waived
+        if of_round:
+            kept &= story.phase != "toss" and playing is not None and playing.stood is None
+        else:
+            kept &= story.link.up is not None  # a table without a mat keeps no watch
+        if kept and playing is not None:
+            times["time"] = playing.began + 60.0 * minutes
         return times if story.phase != "over" else {}
 
     def _overdue(self, tx: Transaction) -> None:

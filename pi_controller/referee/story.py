@@ -138,13 +138,15 @@ class Clocks:
     """All clocks of a table, in seconds of its time.
 
     `waiting` is the clock of what the table waits for, `playing` the game's own, which began when the bones were won
-    (slahal). `paused` is since when a judge has stopped them, `last_t` when anything came last.
+    (slahal). `paused` is since when a judge has stopped them, `last_t` when anything came last. `of_round`: the game's
+    clock is that of the tournament's round, which nothing at this table stops.
     """
 
     waiting: Clock = Clock()
     playing: Clock | None = None
     paused: float | None = None
     last_t: float = 0.0
+    of_round: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +189,8 @@ class Story:
     goes by what the mat feels, `protest` the one that is not decided. `revision` is the batch that last changed what a
     judge decides by (not what the mat felt meanwhile), counted on from `revision_from`, which is another in each game
     of a table. `past` are the last hides or throws, oldest first, the one in progress among them, `former` is the
-    game's state before the one that was played last, None before there is one.
+    game's state before the one that was played last, None before there is one. `order` is the hub's name of having
+    given this match to the table, "" for a game of its own.
     """
 
     state: Any
@@ -209,6 +212,7 @@ class Story:
     protest: Protest | None = None
     past: tuple[Turn, ...] = ()
     former: Any = None
+    order: str = ""
 
     @property
     def armed(self) -> bool:

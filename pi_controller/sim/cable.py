@@ -61,7 +61,7 @@ class Wear:
 
 
 class Cable(Wear, SimMat):
-    """A simulated mat on a cable that fails as it is told to. Between two calls of `advance` it does nothing.
+    """A simulated mat on a cable that fails when its methods say so. Between two calls of `advance` it does nothing.
 
     `by_id` is the folder the port is named in, as /dev/serial/by-id is.
     """
@@ -146,11 +146,11 @@ class Cable(Wear, SimMat):
     def _send(self, data: bytes) -> None:
         super()._send(self.worn(data))
 
-    def _hear(self, expect: int) -> None:
+    def _receive(self, expect: int) -> None:
         if self._stalled:
             self._owed += expect
             return
-        super()._hear(expect + self._owed)
+        super()._receive(expect + self._owed)
         self._owed = 0
 
     def _flush(self) -> int:

@@ -14,26 +14,26 @@ if TYPE_CHECKING:
 
 
 class DemoLines:
-    """Give it every view in order; it says something when there is something new to say."""
+    """Makes a line of each hide that is over, or of each throw and change of the sheet; takes every view in order."""
 
     def __init__(self) -> None:
-        self._told = 0
+        self._number = 0  # of the hide or throw last described
         self._before: View | None = None
 
     def of(self, view: View) -> str | None:
         """Return the line for what has just happened, or None."""
         if not has_sheet(view):
-            if view.phase not in ("show", "over") or view.hide == self._told:
+            if view.phase not in ("show", "over") or view.hide == self._number:
                 return None
-            self._told = view.hide
+            self._number = view.hide
             return _by_hide(view)
         before, self._before = self._before, view
         if before is None or (before.sheet == view.sheet and before.phase != "throw"):
             return None
         if before.sheet == view.sheet and view.strokes >= before.strokes:  # a throw of nothing may change nothing
             return None
-        self._told += before.phase == "throw"
-        return _by_sheet(view, before, self._told)
+        self._number += before.phase == "throw"
+        return _by_sheet(view, before, self._number)
 
 
 def _by_hide(view: View) -> str:

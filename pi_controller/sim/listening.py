@@ -10,7 +10,6 @@ from pi_controller.sim.mat import SimMat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from types import TracebackType
 
     from pi_controller.link.messages import Message
     from pi_controller.sim.conditions import Conditions
@@ -45,7 +44,5 @@ class SimListening:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

@@ -21,8 +21,6 @@ from pi_controller.sim.firmware import Firmware
 from pi_controller.sim.world import NS, World
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from pi_controller.sim.conditions import Conditions
 
 OUTBOX_BYTES = 8192
@@ -60,7 +58,7 @@ class SimMat:
         the host have come through the terminal first (at most a second), so that a run repeats to the byte.
         """
         if self._master is not None:
-            self._hear(expect)
+            self._receive(expect)
         end = self.world.ns + round(dt * NS)
         while self.world.ns < end:
             grid = (self.world.ns // self._block_ns + 1) * self._block_ns
@@ -101,9 +99,7 @@ class SimMat:
     def __enter__(self) -> SimMat:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _open(self) -> None:
@@ -127,17 +123,17 @@ class SimMat:
         else:
             self._outbox += data
 
-    def _hear(self, expect: int) -> None:
+    def _receive(self, expect: int) -> None:
         assert self._master is not None
-        heard = 0
+        received = 0
         while True:
-            if heard < expect and not select.select([self._master], [], [], 1.0)[0]:
+            if received < expect and not select.select([self._master], [], [], 1.0)[0]:
                 return
             try:
                 data = os.read(self._master, 4096)
             except BlockingIOError:
                 return
-            heard += len(data)
+            received += len(data)
             self.board.arrive(data)
 
     def _flush(self) -> int:

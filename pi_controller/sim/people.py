@@ -28,7 +28,7 @@ AGAIN_S = 4.0
 """So long people wait for the table before they strike or press once more."""
 JUDGE_S = 1.0
 """So long a judge takes to answer."""
-HEAR_S = 0.3
+RESUME_S = 0.3
 """So long people take to go on after the judge has spoken."""
 LOUDER_DB = 6.0
 LOUDEST_DBFS = -6.0
@@ -88,7 +88,7 @@ class People(ABC):
         if view.question is not None:
             self._answer(view, view.question, t)
         if view.question is not None or view.phase == "halted":
-            self._due = max(self._due or t, t + HEAR_S)
+            self._due = max(self._due or t, t + RESUME_S)
             return
         if self._plan is None:
             return

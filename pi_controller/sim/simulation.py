@@ -27,7 +27,6 @@ from pi_controller.table.table import Table, bound_to
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
-    from types import TracebackType
 
     from pi_controller.games.base import Game
     from pi_controller.referee.judge import JudgeCall
@@ -166,9 +165,7 @@ class Simulation:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stack.close()
 
     @property

@@ -35,7 +35,7 @@ class Announcement(NamedTuple):
 
 
 def announcement(before: View | None, view: View) -> Announcement:
-    """Return what is new in `view`; nothing in the first one, for a table that starts again tells nothing twice."""
+    """Return what is new in `view`; nothing in the first one, for a table that starts again announces nothing twice."""
     if before is None or before.game != view.game or view.phase == "halted":
         return Announcement()
     return Announcement(_words(before, view), _sentence(before, view))
@@ -95,6 +95,8 @@ def speakable(call: str, game: str) -> bool:
 
 def _nameless(view: View) -> View:
     """Return the view with its people called by letter or number: an English voice would garble their names."""
-    told = [one.get("name") or one.get("player") for one in view.sheet.get("players") or view.sheet.get("horses") or ()]
-    numbered = {name: f"Player {n}" for n, name in enumerate(told, 1)}
+    names = [
+        one.get("name") or one.get("player") for one in view.sheet.get("players") or view.sheet.get("horses") or ()
+    ]
+    numbered = {name: f"Player {n}" for n, name in enumerate(names, 1)}
     return msgspec.structs.replace(view, teams={"A": "Team A", "B": "Team B"} | numbered)

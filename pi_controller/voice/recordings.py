@@ -79,7 +79,7 @@ def load(path: Path) -> Clip:
 
 
 def decoded(file: Path | BinaryIO, name: str, where: str) -> Clip:
-    """Return what `file` sounds like, at most two channels of it. Raises `RecordingError`, which tells `where`."""
+    """Return what `file` sounds like, at most two channels of it. Raises `RecordingError`, which names `where`."""
     try:
         import soundfile  # noqa: PLC0415 - a table without a voice needs no decoder
     except (ImportError, OSError) as error:
@@ -106,11 +106,11 @@ def measure(clip: Clip) -> Measured:
     """Return what is to be known of a recording."""
     samples = np.abs(clip.samples).max(axis=1)
     peak = float(samples.max())
-    (heard,) = np.nonzero(samples > peak * 10 ** (_SILENT_DB / 20))
-    loud = clip.samples[heard[0] : heard[-1] + 1] if len(heard) else clip.samples
+    (audible,) = np.nonzero(samples > peak * 10 ** (_SILENT_DB / 20))
+    loud = clip.samples[audible[0] : audible[-1] + 1] if len(audible) else clip.samples
     return Measured(
         clip.seconds,
-        float(heard[0]) / clip.rate if len(heard) else clip.seconds,
+        float(audible[0]) / clip.rate if len(audible) else clip.seconds,
         _db(peak),
         _db(float(np.sqrt(np.mean(np.square(loud, dtype=np.float64))))),
         int(np.count_nonzero(samples >= _FULL)),

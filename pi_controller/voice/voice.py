@@ -68,7 +68,7 @@ class Voice:
         self._sentence: tuple[float, str] | None = None
         self._following: deque[Clip] = deque()
         self._sounds = False
-        self._said: set[str] = set()
+        self._warned: set[str] = set()
         self._lost = False
         self._silent_until = float("-inf")
         self.thread: threading.Thread | None = None
@@ -185,6 +185,6 @@ class Voice:
             return None
 
     def _warn_once(self, fault: str) -> None:
-        if fault not in self._said:
-            self._said.add(fault)
+        if fault not in self._warned:
+            self._warned.add(fault)
             log.warning("%s", fault)

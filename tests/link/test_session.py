@@ -1,5 +1,7 @@
 """The talk with the board: the real firmware's sampler in virtual time, and everything that goes wrong on the way."""
 
+import struct
+
 import numpy as np
 import pytest
 
@@ -303,9 +305,9 @@ def test_whole_frames_that_cannot_be_true_are_refused(rig, fault):
     rig.connect()
     us = rig.board.us
     body = wire.piezo_body(32)
-    rest = bytearray(b"\0\x08" * 128)
+    body[3 + wire.PIEZO_HEAD : -2] = b"\0\x08" * 128
     index = rig.session.next_index
-    wire.piezo_fill(body, index, 0, index * 250, rest)
+    wire.piezo_number(body, index, 1, 250, 0)
     if fault == "touch":
         body = wire.touch_body(us, bytearray(b"\xff\x07" * 12))
     elif fault == "samples":
@@ -317,7 +319,7 @@ def test_whole_frames_that_cannot_be_true_are_refused(rig, fault):
     elif fault == "uptime":
         body = wire.health_body(uptime_ms=1, overflows=0, i2c_errors=0, bad_frames=0, worst_us=0, us=us)
     else:
-        wire.piezo_fill(body, index + 1, 0, index * 250, rest)
+        struct.pack_into("<I", body, 3, index + 1)
     assert rig.session.feed(wire.seal(body, rig.sampler.frame_number), rig.t) == []
     assert rig.session.stats.refused == 1
     assert rig.session.stats.bad == 0

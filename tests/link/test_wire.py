@@ -30,8 +30,8 @@ def stream(count, first=1, kind="mixed", seed=3):
     body = wire.piezo_body(32)
     for i in range(count):
         if kind == "piezo" or i % 4:
-            samples = bytearray(struct.pack("<128H", *(2048 + rng.randint(-9, 9) for _ in range(128))))
-            wire.piezo_fill(body, i * 32, 0, i * 8000, samples)
+            body[3 + wire.PIEZO_HEAD : -2] = struct.pack("<128H", *(2048 + rng.randint(-9, 9) for _ in range(128)))
+            wire.piezo_number(body, i, 32, 8000, 0)
             frames.append(wire.seal(body, first + i))
         else:
             frames.append(wire.seal(wire.touch_body(i * 8000, bytearray(rng.randbytes(24))), first + i))
@@ -89,13 +89,14 @@ def test_welcome_round_trip(number, firmware, board, rest):
     assert wire.welcome(payload) == (*wire.PROTOCOL, *firmware, board, *rest)
 
 
-@given(u32, u16, u64, st.binary(min_size=256, max_size=256))
-def test_piezo_round_trip(index, overflows, us, samples):
+@given(st.integers(0, 2**30 - 1), u16, st.binary(min_size=256, max_size=256))
+def test_piezo_round_trip(block, overflows, samples):
     body = wire.piezo_body(32)
-    wire.piezo_fill(body, index, overflows, us, bytearray(samples))
+    wire.piezo_number(body, block, 32, 8000, overflows)
+    body[3 + wire.PIEZO_HEAD : -2] = samples
     [_, (kind, number, payload)] = ears().feed(wire.seal(open_body(), 65535) + wire.seal(body, 65536))
     assert (kind, number) == (wire.PIEZO, 0)
-    assert wire.piezo(payload) == (index, overflows, us)
+    assert wire.piezo(payload) == (32 * block & 0xFFFFFFFF, overflows, 8000 * block)
     assert payload[wire.PIEZO_HEAD :] == samples
 
 

@@ -16,7 +16,7 @@ from pi_controller.mat.strikes import StrikeSettings
 from pi_controller.recording.bench import CONTACT, Bench
 from pi_controller.recording.chunks import ChunkFile, Recording
 from pi_controller.recording.model import Header, settings_as_json
-from pi_controller.recording.scoring import Struck, hear, score, timed
+from pi_controller.recording.scoring import Struck, detect, score, timed
 from pi_controller.sim.mat import SimMat
 
 TICK = 0.032
@@ -48,7 +48,7 @@ def test_strokes_on_the_simulated_mat_are_recorded_and_scored(tmp_path):
     entries = list(recording.entries())
     assert {Piezo, Touch, Field} <= {type(entry) for entry in entries}
     assert bench.touches == len(truth) == 7
-    heard = hear(entries, recording.header.strike_settings(), recording.header.t)
+    heard = detect(entries, recording.header.strike_settings(), recording.header.t)
     figures = score(heard.strikes, timed(truth, heard.touches), heard.seconds)
     assert (figures["found"], figures["false"]) == (7, 0)
     assert figures["right_pad"]["value"] == 1.0

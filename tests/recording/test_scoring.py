@@ -13,7 +13,7 @@ from pi_controller.mat.strikes import StrikeSettings
 from pi_controller.recording.blocks import Blocks
 from pi_controller.recording.chunks import ChunkFile
 from pi_controller.recording.model import Header, RecordingError, settings_as_json
-from pi_controller.recording.scoring import Known, Struck, hear, read_truth, score, timed
+from pi_controller.recording.scoring import Known, Struck, detect, read_truth, score, timed
 
 RATE, BLOCK = 4000.0, 32
 PADS = [1, 2, 3, 4, 4, 3, 2, 1, 1, 2]
@@ -42,7 +42,7 @@ def entries(begun=100.0, contact=True):
 
 
 def test_strokes_are_heard_with_their_times():
-    heard = hear(entries(), StrikeSettings(), 100.0)
+    heard = detect(entries(), StrikeSettings(), 100.0)
     assert [known.pads for known in heard.strikes] == [(pad,) for pad in PADS]
     assert [known.t for known in heard.strikes] == pytest.approx(range(1, 11), abs=0.002)
     assert all(0.0 < known.decided - known.t < 0.006 for known in heard.strikes)
@@ -54,7 +54,7 @@ def test_times_hold_over_a_gap():
     whole = entries()
     cut = len(whole) // 2
     broken = [*whole[:cut], Gap(105.0, 105.1, 400), *whole[cut + 13 :]]
-    heard = hear(broken, StrikeSettings(), 100.0)
+    heard = detect(broken, StrikeSettings(), 100.0)
     assert [known.t for known in heard.strikes] == pytest.approx([1, 2, 3, 4, 5, 7, 8, 9, 10], abs=0.002) or (
         [known.t for known in heard.strikes] == pytest.approx(range(1, 11), abs=0.002)
     )

@@ -70,7 +70,7 @@ SECTIONS = frozenset(
 is another program.
 """
 TOPICS = {
-    "mqtt": frozenset({"t/t01/hello", "t/t01/ev", "t/t01/state", "t/t01/view", "t/t01/match"}),
+    "mqtt": frozenset({"t/t01/hello", "t/t01/ev", "t/t01/state", "t/t01/view", "t/t01/match", "t/t01/health"}),
     "hub": frozenset({"t/t01/ack", "t/t01/cmd/match", "hub/state"}),
 }
 """Under which topics of its venue each of the two sends anything."""

@@ -43,6 +43,7 @@ from pi_controller.drivers.serial_port import SerialPort
 from pi_controller.drivers.sound import Clip
 from pi_controller.fleet import table_link
 from pi_controller.fleet.hub_settings import ACCOUNT
+from pi_controller.machine_health import MachineHealth
 from pi_controller.sim.cable import Cable
 from pi_controller.table import journal_file
 from pi_controller.table.backup import Backup
@@ -253,7 +254,7 @@ class Outside:
             """The link to the hub without its thread: its loop turns in each step, and the hub's with it."""
 
             def __init__(self, broker, venue, name, journal, command_queue):
-                super().__init__(broker, venue, name, journal, clock, command_queue)
+                super().__init__(broker, venue, name, journal, clock, command_queue, clock)
                 outside._link = outside.venue.loop.create_task(self._stay())
 
             def _work(self):
@@ -299,6 +300,7 @@ class Outside:
         stack.enter_context(put(web_server, "WebServer", Server))
         stack.enter_context(put(assembly, "Backup", Copies))
         stack.enter_context(put(table_link, "TableLink", Hall))
+        stack.enter_context(put(table_link, "read_health", lambda **_: MachineHealth(50.0, False, False, 10**9, 0)))
         stack.enter_context(put(at_table, "Voice", Spoken))
         stack.enter_context(put(at_table, "AplaySound", Loudspeaker))
         stack.enter_context(put(at_table, "speak", speak))

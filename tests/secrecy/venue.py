@@ -112,8 +112,11 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return self._virtual()
 
     def turn(self, times: int) -> None:
-        """Let everybody do what can be done at this moment."""
+        """Let everybody do what can be done at this moment, at most `times` things one after the other."""
         for _ in range(times):
+            due = bool(self._scheduled) and self._scheduled[0].when() <= self.time()
+            if not self._ready and not due:
+                return
             self.call_soon(self.stop)
             self.run_forever()
 
