@@ -60,7 +60,7 @@ class EmptyStep:
         self.piezo = Running((PADS,))
         self.touch = Running((PADS, len(maps.touch.strips)))
         self.field = Running((len(maps.magnetometer_positions()), 3))
-        self._heard = [0, 0, 0]  # messages of each kind
+        self._received = [0, 0, 0]  # messages of each kind
 
     def take(self, t: float, message: Message, events: Sequence[MatEvent]) -> None:
         """Take one message that the senses have been fed."""
@@ -78,13 +78,13 @@ class EmptyStep:
         match message:
             case Piezo():
                 self.piezo.add(message.samples.astype(np.float64))
-                self._heard[0] += 1
+                self._received[0] += 1
             case Touch():
                 self.touch.add(message.counts.astype(np.float64))
-                self._heard[1] += 1
+                self._received[1] += 1
             case Field():
                 self.field.add(message.ut, message.ok[:, None])
-                self._heard[2] += 1
+                self._received[2] += 1
             case _:
                 pass
 
@@ -99,7 +99,7 @@ class EmptyStep:
             if not self._asked:
                 self._asked = True
                 self._detectors.beads.known_empty()
-            elif self._detectors.beads.baseline is not None or not self._heard[2]:
+            elif self._detectors.beads.baseline is not None or not self._received[2]:
                 self._judge()
 
     def ask(self) -> str:
@@ -149,17 +149,17 @@ class EmptyStep:
         wrong_strips = {(fault.pad, fault.strip): fault.wrong for fault in detectors.hands.faults}
         for (pad, strip), noise in np.ndenumerate(self.touch.rms):
             why = wrong_strips.get((pad + 1, strip)) or ("noisy" if noise > NOISY_TOUCH else "")
-            if why and self._heard[1]:
+            if why and self._received[1]:
                 todo = "check its wire and its plug on the touch board"
                 self.wrong.append(Finding(f"{detectors.strip_name(pad + 1, strip)} is {why}", todo))
         faults = detectors.beads.faults
         for number, noise in enumerate(self.field.rms.max(axis=1).tolist()):
             why = faults.get(number) or ("noisy" if noise > NOISY_UT else "")
-            if why and self._heard[2]:
+            if why and self._received[2]:
                 todo = "check its plug, and its channel on the multiplexer"
                 self.wrong.append(Finding(f"{magnetometer_name(number)} is {_reason(why)}", todo))
-        for heard, what in zip(self._heard, ("the pads", "the touch strips", "the magnetometers"), strict=True):
-            if not heard:
+        for count, what in zip(self._received, ("the pads", "the touch strips", "the magnetometers"), strict=True):
+            if not count:
                 self.wrong.append(Finding(f"nothing comes from {what}", "run 'moccasin-mat doctor'"))
         if self._magnet is not None:
             where = f"on pad {self._magnet}" if self._magnet else "beside the pads"

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 from markupsafe import Markup
 
-from pi_controller.calibration.terminal import BAR_MARKS, MARKS, SAID
+from pi_controller.calibration.terminal import BAR_MARKS, MARKS, OUTCOMES
 from pi_controller.calibration.view import WalkView
 from pi_controller.web.pushed_page import PushedPage
 from pi_controller.web.templates import render
@@ -41,4 +41,4 @@ class WalkPage(PushedPage[WalkView]):
 
 def markup(view: WalkView) -> Markup:
     """Return a view as HTML: what to do now, the bars, the steps."""
-    return Markup(render(_WALK, view=view, marks=MARKS, outcomes=SAID, bar_marks=BAR_MARKS))  # noqa: S704 - escaped by it
+    return Markup(render(_WALK, view=view, marks=MARKS, outcomes=OUTCOMES, bar_marks=BAR_MARKS))  # noqa: S704 - escaped by it

@@ -6,7 +6,6 @@ file beside it, waited for on the disk, renamed; the profile that was there is k
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -20,6 +19,7 @@ from pi_controller.mat.hands import HandSettings
 from pi_controller.mat.strike_settings import THRESHOLD_DB
 from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
+from pi_controller.whole_files import replace_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -153,31 +153,13 @@ def save(folder: Path, profile: Profile) -> Path:
     data = msgspec.json.format(msgspec.json.encode(profile)) + b"\n"
     try:
         if path.exists():
-            _write(folder / f"{profile.name}.bak", path.read_bytes())
-        _write(path, data)
+            replace_file(folder / f"{profile.name}.bak", path.read_bytes())
+        replace_file(path, data)
     except OSError as error:
         raise ProfileError(
             f"the profile {path} cannot be written: {error.strerror}", "make room, or name settings in another folder"
         ) from error
     return path
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Put a file there whole: whoever reads sees the old one or the new one, also after a power cut."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
-    try:
-        with beside.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 def _misfit(profile: Profile) -> str:

@@ -119,14 +119,14 @@ class SlideStep(PadByPad):
             state = "now" if lost >= threshold else "wait"
             bars.append(Bar(f"pad {pad} {name}", share, f"{max(lost, 0.0):.0f} counts lost", state))
         for number, state in enumerate(self.states, 1):
-            said = {
+            labels = {
                 "wait": "to come",
                 "now": "hand in" if self._in else "asked for",
                 "good": "in and out",
                 "bad": "not right",
             }
             done = 1.0 if state == "good" else 0.5 if state == "now" and self._in else 0.0
-            bars.append(Bar(f"pad {number}", done, said[state], state))
+            bars.append(Bar(f"pad {number}", done, labels[state], state))
         return tuple(bars)
 
     @property

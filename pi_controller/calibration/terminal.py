@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 BAR_CELLS = 32
 MARKS = {"to_come": "\u00b7", "now": "\u25b6", "passed": "\u2713", "failed": "\u2717", "left_out": "\u2013"}
-SAID = {"to_come": "", "now": "", "passed": "pass", "failed": "FAIL", "left_out": "left out"}
+OUTCOMES = {"to_come": "", "now": "", "passed": "pass", "failed": "FAIL", "left_out": "left out"}
 STYLES = {"to_come": "dim", "now": "bold", "passed": "green", "failed": "bold red", "left_out": "dim"}
 BAR_MARKS = {"wait": " ", "now": "\u25b6", "good": "\u2713", "bad": "\u2717"}
 BAR_STYLES = {"wait": "dim", "now": "cyan", "good": "green", "bad": "red"}
@@ -69,7 +69,7 @@ class WalkPicture:
 
     def _step(self, step: StepView) -> Iterator[Text]:
         """Yield a step's line, and a line for each thing found or wrong."""
-        yield self._text(f"{MARKS[step.state]} {step.title:<24}{SAID[step.state]}", STYLES[step.state])
+        yield self._text(f"{MARKS[step.state]} {step.title:<24}{OUTCOMES[step.state]}", STYLES[step.state])
         for found in step.found if step.state == "passed" else ():
             yield self._text(f"    {found}", "dim")
         for wrong in step.wrong:

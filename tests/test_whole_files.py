@@ -1,0 +1,38 @@
+"""A file that is replaced is there whole, old or new, with the permissions asked for; nothing is left beside it."""
+
+import os
+import stat
+
+import pytest
+
+from pi_controller.whole_files import replace_file
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, None])
+def test_a_file_is_replaced_whole_with_its_permissions(tmp_path, mode):
+    path = tmp_path / "table.toml"
+    path.write_bytes(b"old")
+    path.chmod(0o777)
+    before = os.umask(0o022)
+    try:
+        replace_file(path, b"new", mode)
+    finally:
+        os.umask(before)
+    assert path.read_bytes() == b"new"
+    assert stat.S_IMODE(path.stat().st_mode) == (0o644 if mode is None else mode)
+    assert [one.name for one in tmp_path.iterdir()] == ["table.toml"]
+
+
+@pytest.mark.parametrize("fails", ["fsync", "replace"])
+def test_the_old_file_stays_where_the_new_one_cannot_be_written(tmp_path, monkeypatch, fails):
+    path = tmp_path / "table.toml"
+    path.write_bytes(b"old")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pathlib.Path.replace" if fails == "replace" else "os.fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        replace_file(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert [one.name for one in tmp_path.iterdir()] == ["table.toml"]
