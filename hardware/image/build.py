@@ -41,6 +41,8 @@ PACKAGES = {
     "Wi-Fi": ["wpasupplicant", "firmware-brcm80211", "wireless-regdb"],
     "the table": ["python3", "python3-venv", "ca-certificates"],
 }
+KIOSK = ["cage", "chromium", "libpam-systemd", "libgl1-mesa-dri", "fonts-dejavu-core"]
+"""For the visitors' screen of an installation (--kiosk)."""
 COMPILES = ["gcc", "libc6-dev", "python3-dev"]
 """For the light strips' library, which is compiled in a second Debian; nothing of it gets on the card."""
 LEFT_OUT = [
@@ -87,6 +89,7 @@ ON = [
     "moccasin-mat-card",
     "moccasin-mat-grow",
     "moccasin-mat-screen",
+    "moccasin-mat-settle",
     "systemd-networkd",
     "ssh",
 ]
@@ -149,6 +152,9 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--extras", default="pi-lights,flash", help="of the project's packages (%(default)s)")
     parser.add_argument("--packages", nargs="+", default=[], metavar="NAME", help="further packages of Debian")
     parser.add_argument("--work", type=Path, help="keep Debian's and Python's packages there for the next build")
+    parser.add_argument(
+        "--kiosk", action="store_true", help="the installation in place of a table, in a browser on the Pi's own screen"
+    )
     parser.add_argument("--xz", action="store_true", help="also pack it, as image.xz")
     return parser
 
@@ -170,13 +176,15 @@ def main() -> int:
         work.mkdir(parents=True, exist_ok=True)
         suite = args.suite or _suite()
         sources = args.sources.read_text("utf-8") if args.sources else own_sources(suite)
-        packages = [name for names in PACKAGES.values() for name in names] + args.packages
+        packages = (
+            [name for names in PACKAGES.values() for name in names] + (KIOSK if args.kiosk else []) + args.packages
+        )
         base = debian(work, suite, sources, packages, LEFT_OUT)
         with step("unpack them"):
             unpack(base, work / "root")
         root = work / "root"
         python_packages(base, work, args.extras)
-        configure(root)
+        configure(root, kiosk=args.kiosk)
         versions = args.image.with_suffix(".versions.txt")
         versions.write_text(_versions(root), "utf-8")
         assemble(root, work, args.image, epoch)
@@ -265,8 +273,11 @@ def python_packages(base: Path, work: Path, extras: str) -> None:
     shutil.rmtree(second)
 
 
-def configure(root: Path) -> None:
-    """Make the packages in `root` a table: its settings and service, the card's own files, what starts and what not."""
+def configure(root: Path, *, kiosk: bool = False) -> None:
+    """Make the packages in `root` a table: its settings and service, the card's own files, what starts and what not.
+
+    `kiosk` makes them the installation with its screen.
+    """
     with step("settings and service"):
         run("cp", "-r", "--no-preserve=ownership", f"{HERE / 'files'}/.", root)
         run("cp", "--no-preserve=ownership", *sorted((HERE / "card").iterdir()), root / "boot/firmware")
@@ -278,7 +289,7 @@ def configure(root: Path) -> None:
         run("dtc", "-q", "-@", "-I", "dts", "-O", "dtb", "-o", overlay, HERE / "spi.dts")
         (root / "usr/local/bin/moccasin-mat").symlink_to(PROGRAM)
         (root / "state").mkdir(exist_ok=True)
-        run(*inside(root, f"/opt/moccasin-mat/bin/python - <<'END'\n{FIRST_SETTINGS}END\n{PROGRAM} setup --yes"))
+        run(*inside(root, f"/opt/moccasin-mat/bin/python - <<'END'\n{FIRST_SETTINGS}END\n{setup_command(kiosk=kiosk)}"))
         run(*inside(root, "systemd-sysusers"))
     with step("what starts"):
         commands = [f"systemctl -q enable {' '.join(ON)}", f"systemctl -q mask {' '.join(OFF)}"]
@@ -288,6 +299,11 @@ def configure(root: Path) -> None:
     mount = "mount --bind /boot/firmware /boot/firmware"
     with step("what the Pi starts"):
         run(*inside(root, f"{mount} && DEB_MAINT_PARAMS=configure /etc/kernel/postinst.d/z50-raspi-firmware"))
+
+
+def setup_command(*, kiosk: bool) -> str:
+    """Return the command that sets up the service."""
+    return f"{PROGRAM} setup --yes{' --kiosk' if kiosk else ''}"
 
 
 def _forget(root: Path) -> None:
@@ -322,12 +338,13 @@ def assemble(root: Path, work: Path, image: Path, epoch: int) -> None:
             shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(root / "boot/firmware", card)
         _empty(root / "boot/firmware")
-        for name in ("table", "settings", "systemd"):
+        for name in ("table", "settings", "systemd", "program"):
             (state / name).mkdir(parents=True)
         for folder, kept in (("etc/moccasin-mat", "settings"), ("var/lib/systemd", "systemd")):
             run("cp", "-a", f"{root / folder}/.", state / kept)
             _empty(root / folder)
-        (root / "var/lib/moccasin-mat").mkdir(exist_ok=True)
+        for name in ("moccasin-mat", "moccasin-mat-program"):
+            (root / "var/lib" / name).mkdir(exist_ok=True)
         for path in (path for folder in (root, card, state) for path in (folder, *folder.rglob("*"))):
             if path.lstat().st_mtime > epoch:
                 os.utime(path, (epoch, epoch), follow_symlinks=False)

@@ -22,6 +22,7 @@ VERBS: dict[str, str] = {
     "setup-table": "ask which game, who plays and who may see; write a table's settings",
     "run": "run a table: the board, the buttons, the strips, the live page",
     "setup": "install the table's service on this machine, or take it back",
+    "update": "take a signed update from a file or a stick, and go back where it fails",
     "doctor": "look at every sensor, the link, the disk: what is wrong, what to do",
     "watch": "print what a running table shows as JSON lines, for other programs",
     "ports": "list the serial ports, which one is taken, and who answers there",

@@ -1,4 +1,4 @@
-"""`moccasin-mat chances`: the chances of winning, before the game and from the moments that tell most."""
+"""`moccasin-mat chances`: the chances of winning, before the game and from its decisive moments."""
 
 from __future__ import annotations
 
@@ -103,12 +103,12 @@ def _reached(game: Game[Any], name: str) -> Any:
 
 def _object(text: str, where: str) -> Action:
     try:
-        told: object = json.loads(text)
+        value: object = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{where} is not JSON", "write a JSON object") from error
-    if not isinstance(told, dict):
+    if not isinstance(value, dict):
         raise UsageError(f"{where} is no JSON object", "write a JSON object")
-    return cast("Action", told)
+    return cast("Action", value)
 
 
 def _written(keys: Action) -> Any:
@@ -143,10 +143,10 @@ def _written(keys: Action) -> Any:
 
 
 def _count(given: Action, key: str, team: str) -> int:
-    told = given[key]
-    if not isinstance(told, dict) or set(cast("dict[str, Json]", told)) != {"A", "B"}:
+    counts = given[key]
+    if not isinstance(counts, dict) or set(cast("dict[str, Json]", counts)) != {"A", "B"}:
         raise UsageError(f"{key} does not have a count for A and B", f'write "{key}": {{"A": 8, "B": 4}}')
-    return actions.whole(cast("Action", told), team, 0, 99)
+    return actions.whole(cast("Action", counts), team, 0, 99)
 
 
 def _chosen(game: Game[Any]) -> list[str]:
@@ -156,7 +156,7 @@ def _chosen(game: Game[Any]) -> list[str]:
 def _solved_as_json(solved: Chances, state: Any) -> dict[str, Json]:
     """Return everything as JSON: chances from 0 to 1."""
     page = solved.page()
-    told: dict[str, Json] = {
+    report: dict[str, Json] = {
         "game": solved.game.name,
         "settings": dict(solved.game.settings),
         "assumed": solved.assumed,
@@ -168,8 +168,8 @@ def _solved_as_json(solved: Chances, state: Any) -> dict[str, Json]:
         },
     }
     if state is not None:
-        told |= {"from": solved.game.sheet(state), "chances": solved.by_player(state)}
-    return told | {"residual": solved.residual}
+        report |= {"from": solved.game.sheet(state), "chances": solved.by_player(state)}
+    return report | {"residual": solved.residual}
 
 
 def _lines(solved: Chances, state: Any) -> list[str]:

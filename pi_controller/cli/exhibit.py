@@ -33,7 +33,13 @@ def parser() -> Parser:
     )
     parser.add_argument("--port", metavar="N", type=int, help="the page's port (default: of the settings)")
     parser.add_argument("--seed", metavar="N", type=int, help="simulated visitors do the same again")
-    parser.add_argument("--check", action="store_true", help="look at the host's texts and pictures, and show them")
+    parser.add_argument(
+        "--check",
+        metavar="FOLDER",
+        nargs="?",
+        const="",
+        help="look at the host's texts and pictures, in [exhibit] folder or in another, and show them",
+    )
     parser.add_argument("--usage", action="store_true", help="print the counts of sessions as CSV")
     return parser
 
@@ -42,8 +48,8 @@ def main(argv: Sequence[str]) -> int:
     """Run the installation until Ctrl-C; return the exit status."""
     args = parser().parse_args(argv)
     settings = load_settings(settings_path(args))
-    if args.check:
-        return _check(settings)
+    if args.check is not None:
+        return _check(args.check or settings.exhibit.folder)
     if args.usage:
         from pi_controller.exhibit.usage import Usage, usage_path
 
@@ -71,12 +77,11 @@ def _simulated(settings: Settings) -> Settings:
     return settings.model_copy(update={"web": web, "exhibit": exhibit})
 
 
-def _check(settings: Settings) -> int:
+def _check(folder: str) -> int:
     from pi_controller.errors import MatError
     from pi_controller.exhibit.host_files import TEXTS, read
     from pi_controller.exhibit.page import host_lines
 
-    folder = settings.exhibit.folder
     if not folder:
         print("[exhibit] folder names none: visitors see what is there by default")
         return 0

@@ -71,11 +71,11 @@ def _wording(sheet: Sheet) -> Wording:
     def done(line: Line) -> str:
         match line.action:
             case {"do": "hit", "found": found, **more}:
-                said = ("found" if found else "missed") + (f", pad {more['pad']}" if "pad" in more else "")
+                words = ("found" if found else "missed") + (f", pad {more['pad']}" if "pad" in more else "")
             case _ if line.kind == "action":
-                said = played(sheet.game, line.action, sheet.teams)
+                words = played(sheet.game, line.action, sheet.teams)
             case _:
-                said = ""
-        return line.what.replace(spoken(sheet.game, line.action), said, 1) if said else line.what
+                words = ""
+        return line.what.replace(spoken(sheet.game, line.action), words, 1) if words else line.what
 
     return Wording(game_name(sheet.game), done)

@@ -9,18 +9,26 @@ from typing import TYPE_CHECKING
 from pi_controller import logging_setup
 from pi_controller.cli.arguments import Parser
 from pi_controller.errors import UsageError
+from pi_controller.games.wording import listed
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from pi_controller.fleet.backup import Kept
+    from pi_controller.fleet.store import Database
+
 MOST_TABLES = 64
+_WITH_MORE = ("accept", "journals", "backup", "restore")
 _EPILOG = """\
   hub --demo                 a tournament of 16 teams on four simulated tables, its boards live
   hub run FOLDER             receive from all tables and serve a page of them; on one machine nothing else is needed
   hub setup FOLDER           write Mosquitto's configuration, certificates, and an account for each table
   hub director FOLDER        a new PIN for the director, who signs in at /director
-  hub accept FOLDER TABLE    take a journal that was refused as another's: the card was changed on purpose"""
+  hub accept FOLDER TABLE    take a journal that was refused as another's: the card was changed on purpose
+  hub journals FOLDER OUT    write each table's journal as the hub has it, for replay, export and verify
+  hub backup FOLDER FILE     copy the hub's store, also while it runs
+  hub restore FOLDER FILE    bring it back, where there is none; tables send again what came since"""
 
 
 def parser() -> Parser:
@@ -28,9 +36,11 @@ def parser() -> Parser:
     parser = Parser(
         "hub", "Keep every table's journal once more, and show all tables of a tournament on one page.", epilog=_EPILOG
     )
-    parser.add_argument("do", nargs="?", choices=("run", "setup", "director", "accept"), help="what to do")
+    parser.add_argument("do", nargs="?", choices=("run", "setup", "director", *_WITH_MORE), help="what to do")
     parser.add_argument("folder", nargs="?", metavar="FOLDER", type=Path, help="the hub's files")
-    parser.add_argument("table", metavar="TABLE", nargs="?", help="accept: the table's account")
+    parser.add_argument(
+        "what", metavar="TABLE|FILE", nargs="?", help="accept: the table's account; journals, backup, restore: where"
+    )
     parser.add_argument(
         "--demo", action="store_true", help="play a whole tournament on this machine, and leave nothing"
     )
@@ -50,6 +60,9 @@ def parser() -> Parser:
         "--host", action="append", metavar="NAME", help="setup: where tables find this machine; may be given again"
     )
     parser.add_argument("--port", type=int, default=8883, help="setup: the broker's port (default 8883)")
+    parser.add_argument(
+        "--home-assistant", action="store_true", help="setup: an account for Home Assistant, and tables announced to it"
+    )
     logging_setup.add_option(parser)
     return parser
 
@@ -62,9 +75,21 @@ def main(argv: Sequence[str]) -> int:
         return _demo(args)
     if args.do is None or args.folder is None:
         raise UsageError("hub: what is it to do, and where?", "'moccasin-mat hub --help' tells; --demo needs neither")
-    if (args.do == "accept") != (args.table is not None):
-        raise UsageError("hub: only accept takes a TABLE, and needs one", "'moccasin-mat hub --help' tells more")
-    return {"run": _run, "setup": _set_up, "director": _director, "accept": _accept}[args.do](args)
+    if (args.do in _WITH_MORE) != (args.what is not None):
+        raise UsageError(
+            f"hub: only {listed(_WITH_MORE)} take a TABLE or a FILE, and need one",
+            "'moccasin-mat hub --help' tells more",
+        )
+    verbs = {
+        "run": _run,
+        "setup": _set_up,
+        "director": _director,
+        "accept": _accept,
+        "journals": _journals,
+        "backup": _back_up,
+        "restore": _restore,
+    }
+    return verbs[args.do](args)
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -101,16 +126,61 @@ def _director(args: argparse.Namespace) -> int:
     return 0
 
 
-def _accept(args: argparse.Namespace) -> int:
+def _store(folder: Path) -> Path | Database:
+    """Return where the hub in `folder` keeps what comes, which is there. Raises `MatError`."""
     from pi_controller.fleet.hub_settings import load_hub, store_of
+
+    where = store_of(load_hub(folder), folder)
+    if isinstance(where, Path) and not where.is_file():
+        raise UsageError(f"there is no hub in {folder}", "name the folder that 'moccasin-mat hub run' was given")
+    return where
+
+
+def _journals(args: argparse.Namespace) -> int:
+    from pi_controller.fleet.backup import write_journals
+
+    for path, records in write_journals(_store(args.folder), Path(args.what)).items():
+        print(f"{path}: {records} records")
+    return 0
+
+
+def _back_up(args: argparse.Namespace) -> int:
+    from pi_controller.fleet.backup import back_up
+
+    print(f"{args.what}: {_described(back_up(_store(args.folder), Path(args.what)))}")
+    return 0
+
+
+def _restore(args: argparse.Namespace) -> int:
+    from pi_controller.fleet.backup import restore
+    from pi_controller.fleet.hub_settings import load_hub, store_of
+
+    args.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    kept = restore(Path(args.what), store_of(load_hub(args.folder), args.folder))
+    print(f"restored: {_described(kept)}")
+    print("What was decided after that is not in it. Tables send again the records that they still have, and results")
+    print("of that time wait for the director.")
+    return 0
+
+
+def _described(kept: Kept) -> str:
+    from datetime import UTC, datetime
+
+    def until(count: int, what: str, t: float | None) -> str:
+        last = f", the last of {datetime.fromtimestamp(t, UTC):%Y-%m-%d %H:%M:%S} UTC" if t is not None else ""
+        return f"{count} {what}{last}"
+
+    return "; ".join(
+        (until(kept.records, "records", kept.record_t), until(kept.decisions, "decisions", kept.decision_t))
+    )
+
+
+def _accept(args: argparse.Namespace) -> int:
     from pi_controller.fleet.inbox import Inbox
 
-    where = store_of(load_hub(args.folder), args.folder)
-    if isinstance(where, Path) and not where.is_file():
-        raise UsageError(f"there is no hub in {args.folder}", "name the folder that 'moccasin-mat hub run' was given")
-    with Inbox(where) as inbox:
-        accepted = inbox.accept(args.table)
-    print(f"{args.table}: {'accepted; it is taken within half a minute' if accepted else 'nothing was refused'}")
+    with Inbox(_store(args.folder)) as inbox:
+        accepted = inbox.accept(args.what)
+    print(f"{args.what}: {'accepted; it is taken within half a minute' if accepted else 'nothing was refused'}")
     return 0
 
 
@@ -131,9 +201,11 @@ def _set_up(args: argparse.Namespace) -> int:
     hosts = args.host or [f"{socket.gethostname().split('.')[0]}.local", socket.gethostname()]
     tables = sorted({*hub_setup.known_tables(args.folder), *(f"t{n:02d}" for n in range(1, args.tables + 1))})
     folder, hosts = args.folder, [*dict.fromkeys([*hosts, "127.0.0.1"])]
-    hub_setup.set_up(folder, args.venue, tables, hosts, args.port, datetime.now(UTC))
+    hub_setup.set_up(folder, args.venue, tables, hosts, args.port, datetime.now(UTC), home=args.home_assistant)
     print(f"Written to {folder}. The broker, then the hub:\n  mosquitto -c {folder}/{hub_setup.CONF}")
     print(f"  moccasin-mat hub run {folder}")
+    if args.home_assistant:
+        print(f"Home Assistant signs in as 'home' with the password in {folder}/home.password.")
     print(f"Each table gets the files of its folder, {folder}/{hub_setup.TABLES}/{tables[0]} and so on, beside its")
     print("settings (keep them secret: who has them speaks for that table), and in its settings what stands in")
     print(f"{hub_setup.FILE} there, so for {tables[0]}:\n")

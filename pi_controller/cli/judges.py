@@ -29,8 +29,8 @@ _DOES = {
 
 def parser() -> Parser:
     """Return the parser."""
-    told = "; ".join(f"{word}: {what}" for word, what in _DOES.items())
-    parser = Parser("judges", f"Say who may sign in at the judge's console. {told}.")
+    actions = "; ".join(f"{word}: {what}" for word, what in _DOES.items())
+    parser = Parser("judges", f"Say who may sign in at the judge's console. {actions}.")
     add_settings(parser, "the table's settings: the people are beside its journal")
     parser.add_argument("does", choices=list(_DOES), help="what to do")
     parser.add_argument("name", nargs="?", metavar="NAME", help=f"whom (new-head: {HEAD!r} if not said)")

@@ -56,5 +56,9 @@ def main(argv: Sequence[str]) -> int:
 def _whose(header: dict[str, str]) -> str:
     from pi_controller.show.catalogue_file import AUTHORITY
 
-    said = header.get(AUTHORITY, "").strip()
-    return f"by the word of {said}" if said else f"no speaker has vouched for it ({AUTHORITY} in the header is empty)"
+    authority = header.get(AUTHORITY, "").strip()
+    return (
+        f"by the word of {authority}"
+        if authority
+        else f"no speaker has vouched for it ({AUTHORITY} in the header is empty)"
+    )

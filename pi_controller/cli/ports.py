@@ -38,14 +38,14 @@ def main(argv: Sequence[str]) -> int:
     from pi_controller.flash.port_report import look, show
 
     ports = listed(BY_ID)
-    told = look(ports, asking=args.ask)
+    reports = look(ports, asking=args.ask)
     drive = locate.boot_drive()
-    ok = any(each.port.auto and not each.todo for each in told)
+    ok = any(report.port.auto and not report.todo for report in reports)
     if args.json:
         fault = {"what": ports.fault.what, "todo": ports.fault.todo} if ports.fault else None
-        auto = next((each.port.path for each in told if each.port.auto), None)
-        body = {"ok": ok, "auto": auto, "fault": fault, "boot_loader": drive or None, "ports": told}
+        auto = next((report.port.path for report in reports if report.port.auto), None)
+        body = {"ok": ok, "auto": auto, "fault": fault, "boot_loader": drive or None, "ports": reports}
         print(msgspec.json.encode(body).decode())
     else:
-        show(Console(highlight=False), told, ports.fault, drive)
+        show(Console(highlight=False), reports, ports.fault, drive)
     return 0 if ok else 1

@@ -91,14 +91,14 @@ def _why(source: Source) -> str:
 
 
 def _drive(bench: Bench, clock: Callable[[], float], until: float | None) -> None:
-    said = ""
+    printed = ""
     try:
         while until is None or clock() < until:
             bench.step(clock())
             why = _why(bench.source)
-            if why and why != said:
+            if why and why != printed:
                 print(f"moccasin-mat: {why}", file=sys.stderr)
-            said = why
+            printed = why
             if bench.source.port is None:
                 time.sleep(IDLE_S)
             else:

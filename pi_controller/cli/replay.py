@@ -1,4 +1,4 @@
-"""`moccasin-mat replay FILE`: a journal or a record told again, with `--sensors` a recording felt and judged again."""
+"""`moccasin-mat replay FILE`: a journal or a record shown again, with `--sensors` a recording felt and judged again."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def parser() -> Parser:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Tell a game, or feel a recording again; return the exit status.
+    """Print a game, or feel a recording again; return the exit status.
 
     1: the recording is not felt, or not judged, as it was at the table, though its own settings were taken.
     """
@@ -127,16 +127,16 @@ def _judged(
     if not header.game or (header.seq and records is None):
         return {}
     again = judged(header, entries, records, strikes)
-    told: dict[str, Any] = {"facts": len(again.records)}
+    summary: dict[str, Any] = {"facts": len(again.records)}
     if again.stopped:
-        told["stopped"] = again.stopped
+        summary["stopped"] = again.stopped
     if records is not None:
         differs = first_otherwise(records, again.records, exactly=strikes is None)
-        told["facts_in_journal"] = len(records)
+        summary["facts_in_journal"] = len(records)
         if differs:
             was, would = (msgspec.to_builtins(fact) for fact in differs)
-            told["otherwise"] = {"was": was, "would_be": would}
-    return told
+            summary["otherwise"] = {"was": was, "would_be": would}
+    return summary
 
 
 def _differences(
@@ -169,42 +169,44 @@ def _as_json(feeling: Feeling, summary: dict[str, Any]) -> None:
     sys.stdout.write(msgspec.json.encode(summary).decode() + "\n")
 
 
-def _as_text(feeling: Feeling, told: dict[str, Any]) -> None:  # noqa: ARG001 - its events are for --json
-    each = told["bytes"] / told["samples"] if told["samples"] else 0.0
-    print(f"{told['recording']}: {told['game'] or 'no game'}, {told['seconds']:.1f} s, {told['bytes']} bytes")
-    print(f"{told['samples']} strike samples; {each:.2f} bytes for each, with all that was felt beside it")
-    print(", ".join(f"{n} {_NAMES.get(kind, kind)}" for kind, n in told["events"].items()) or "nothing was felt")
-    if told["damaged_bytes"]:
-        print(f"{told['damaged_bytes']} bytes are damaged and were left out")
-    for lost in told["lost"]:
+def _as_text(feeling: Feeling, summary: dict[str, Any]) -> None:  # noqa: ARG001 - its events are for --json
+    each = summary["bytes"] / summary["samples"] if summary["samples"] else 0.0
+    print(
+        f"{summary['recording']}: {summary['game'] or 'no game'}, {summary['seconds']:.1f} s, {summary['bytes']} bytes"
+    )
+    print(f"{summary['samples']} strike samples; {each:.2f} bytes for each, with all that was felt beside it")
+    print(", ".join(f"{n} {_NAMES.get(kind, kind)}" for kind, n in summary["events"].items()) or "nothing was felt")
+    if summary["damaged_bytes"]:
+        print(f"{summary['damaged_bytes']} bytes are damaged and were left out")
+    for lost in summary["lost"]:
         print(f"not kept from {lost['from']:.1f} s to {lost['until']:.1f} s: {lost['why']}")
-    if told["checkpoints"]:
-        same, of = told["as_at_the_table"], told["checkpoints"]
+    if summary["checkpoints"]:
+        same, of = summary["as_at_the_table"], summary["checkpoints"]
         print(f"felt as at the table: {'yes' if same == of else 'NO'}, {same} of {of} checkpoints")
-    if "facts_in_journal" in told:
-        other = told.get("otherwise")
+    if "facts_in_journal" in summary:
+        other = summary.get("otherwise")
         if not other:
-            print(f"judged as in the journal: {told['facts']} of its {told['facts_in_journal']} facts")
+            print(f"judged as in the journal: {summary['facts']} of its {summary['facts_in_journal']} facts")
         else:
             print(f"judged otherwise, first at:\n  was       {_fact(other['was'])}")
             print(f"  would be  {_fact(other['would_be'])}")
-    elif "facts" in told:
-        print(f"judged without the judge's word: {told['facts']} facts")
-    if told.get("stopped"):
-        print(f"judged no further: {told['stopped']}")
-    if "would_differ" in told:
-        differing = told["would_differ"]
+    elif "facts" in summary:
+        print(f"judged without the judge's word: {summary['facts']} facts")
+    if summary.get("stopped"):
+        print(f"judged no further: {summary['stopped']}")
+    if "would_differ" in summary:
+        differing = summary["would_differ"]
         print(f"\nWith these settings {len(differing)} strikes would differ{':' if differing else '.'}")
         for one in differing:
             hide = f"hide {one['hide']}, " if one["hide"] else ""
             print(f"  {hide}{one['t']:.3f} s: {_strike(one['was'])} -> {_strike(one['would_be'])}")
 
 
-def _strike(told: dict[str, Any] | None) -> str:
-    if told is None:
+def _strike(strike: dict[str, Any] | None) -> str:
+    if strike is None:
         return "nothing"
-    return f"pad {' and '.join(map(str, told['pads']))}{'' if told['sure'] else ' in doubt'}"
+    return f"pad {' and '.join(map(str, strike['pads']))}{'' if strike['sure'] else ' in doubt'}"
 
 
-def _fact(told: dict[str, Any]) -> str:
-    return " ".join(f"{key}={value}" for key, value in told.items() if key not in ("nonce", "hash"))
+def _fact(fact: dict[str, Any]) -> str:
+    return " ".join(f"{key}={value}" for key, value in fact.items() if key not in ("nonce", "hash"))

@@ -13,7 +13,7 @@ from pi_controller.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_controller.recording.scoring import Heard
+    from pi_controller.recording.scoring import Detections
 
 
 def parser() -> Parser:
@@ -35,27 +35,27 @@ def main(argv: Sequence[str]) -> int:
         truth = read_truth(Path(args.truth).read_text("utf-8-sig").splitlines(), Path(args.truth).name)
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read {args.truth}: {error}", "name the CSV with the true strokes") from error
-    heard = _hear(args.recording, args.settings)
-    told = score(heard.strikes, timed(truth, heard.touches), heard.seconds)
+    detections = _detect(args.recording, args.settings)
+    scores = score(detections.strikes, timed(truth, detections.touches), detections.seconds)
     if args.json:
-        print(json.dumps(told))
+        print(json.dumps(scores))
     else:
-        _as_text(told)
+        _as_text(scores)
     return 0
 
 
-def _hear(path: str, settings: str | None) -> Heard:
+def _detect(path: str, settings: str | None) -> Detections:
     from pi_controller.mat.strike_settings import StrikeSettings
     from pi_controller.mat.wav import WavReader, strikes
     from pi_controller.recording.chunks import Recording, is_recording
-    from pi_controller.recording.scoring import Heard, Known, hear
+    from pi_controller.recording.scoring import Detections, Known, detect
     from pi_controller.table.settings import load
 
     chosen = load(Path(settings)).strikes.detector() if settings else None
     if is_recording(path):
         recording = Recording(path)
         header = recording.header
-        return hear(recording.entries(), chosen or header.strike_settings(), header.t)
+        return detect(recording.entries(), chosen or header.strike_settings(), header.t)
 
     def warn(line: str) -> None:
         print(line, file=sys.stderr)
@@ -69,20 +69,21 @@ def _hear(path: str, settings: str | None) -> Heard:
             seconds = (Path(path).stat().st_size - 44) / (f.width * f.channels * f.rate)
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}", "name a recording or a WAV") from error
-    return Heard(known, [], seconds)
+    return Detections(known, [], seconds)
 
 
-def _as_text(told: dict[str, Any]) -> None:
+def _as_text(scores: dict[str, Any]) -> None:
     print(f"{'':<12}{'strokes':>8}{'recall':>24}{'right pad':>24}{'doubt':>7}{'p50 ms':>8}{'p95 ms':>8}")
-    for name, part in {"all": told, **told["groups"]}.items():
+    for name, part in {"all": scores, **scores["groups"]}.items():
         late = part["latency_ms"] or {"p50": float("nan"), "p95": float("nan")}
         print(
             f"{name[:12]:<12}{part['strokes']:>8}{_share(part['recall']):>24}{_share(part['right_pad']):>24}"
             f"{part['in_doubt']:>7}{late['p50']:>8.1f}{late['p95']:>8.1f}"
         )
-    each = told["false_per_minute"]
+    each = scores["false_per_minute"]
     print(
-        f"precision {_share(told['precision'])}; {told['false']} false strikes in {told['minutes']:.1f} minutes", end=""
+        f"precision {_share(scores['precision'])}; {scores['false']} false strikes in {scores['minutes']:.1f} minutes",
+        end="",
     )
     print("" if each is None else f", {each:.2f} a minute")
 

@@ -27,6 +27,11 @@ def parser() -> Parser:
     )
     parser.add_argument("--user", action="store_true", help="a service of this user's own; needs no root")
     parser.add_argument("--config-txt", action="store_true", help="also add the lines that the Pi's config.txt needs")
+    parser.add_argument(
+        "--kiosk",
+        action="store_true",
+        help="run the installation (exhibit) in place of a table, and show its page on this machine's own screen",
+    )
     parser.add_argument("--root", metavar="DIR", help="write below DIR, an image; nothing is started")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--dry-run", action="store_true", help="only show what would be done")
@@ -41,6 +46,8 @@ def main(argv: Sequence[str]) -> int:
     args = parser().parse_args(argv)
     root = _root(args.root)
     here = place(system=not args.user, root=root)
+    if args.kiosk and args.user:
+        raise UsageError("setup: the screen belongs to the machine, not to a user", "leave out --user or --kiosk")
     if args.status:
         return _status(here)
     if here.system and here.live and os.geteuid() != 0 and not args.dry_run:
@@ -49,7 +56,7 @@ def main(argv: Sequence[str]) -> int:
         return _undo(here, yes=args.yes)
     from pi_controller.setup.plan import plan
 
-    return _set_up(plan(here, config_txt=args.config_txt), dry=args.dry_run, yes=args.yes)
+    return _set_up(plan(here, config_txt=args.config_txt, kiosk=args.kiosk), dry=args.dry_run, yes=args.yes)
 
 
 def _root(wanted: str | None) -> Path | None:
@@ -69,7 +76,7 @@ def _set_up(made: Plan, *, dry: bool, yes: bool) -> int:
         if not dry:
             raise UsageError(f"setup: the service could not start: {stopped[0]}", "; ".join(stopped[1:]))
         print("\n".join(f"warning: the service could not start: {one}" for one in stopped))
-    commands = service.commands(made.place) if made.place.live and service.booted() else []
+    commands = service.commands(made.place, kiosk=made.kiosk) if made.place.live and service.booted() else []
     if commands and (later := not_yet(made)):
         commands = commands[:-1]
         print(f"note: {later}")
@@ -116,11 +123,11 @@ def _run(commands: Sequence[Sequence[str]], here: Place, *, started: bool) -> in
 def _undo(here: Place, *, yes: bool) -> int:
     from pi_controller.setup import manifest, service
 
-    told = manifest.undo(here, dry=True)
-    if not told:
+    lines = manifest.undo(here, dry=True)
+    if not lines:
         print("Nothing was written by setup, so there is nothing to take back.")
         return 0
-    print("\n".join(told))
+    print("\n".join(lines))
     on = here.live and service.booted()
     for command in service.stops(here) if on else []:
         print(f"will run: {shlex.join(command)}")
@@ -151,9 +158,9 @@ def _status(here: Place) -> int:
         print(f"not as this version would write it: {change.path}")
     if not here.live or not service.booted():
         return 0
-    told = service.properties(system=here.system)
-    print(", ".join(f"{name}: {value}" for name, value in sorted(told.items()) if value))
-    return 0 if told.get("ActiveState") == "active" else 1
+    properties = service.properties(system=here.system)
+    print(", ".join(f"{name}: {value}" for name, value in sorted(properties.items()) if value))
+    return 0 if properties.get("ActiveState") == "active" else 1
 
 
 def _ask(question: str, *, yes: bool) -> None:

@@ -47,11 +47,11 @@ def main(argv: Sequence[str]) -> int:
     from pi_controller.mat.strike_faults import swapped
     from pi_controller.mat.wav import WavReader
 
-    said: set[str] = set()
+    printed: set[str] = set()
 
     def warn(line: str) -> None:
-        if line not in said:
-            said.add(line)
+        if line not in printed:
+            printed.add(line)
             print(line, file=sys.stderr)
 
     def read(file: BinaryIO, name: str) -> int:

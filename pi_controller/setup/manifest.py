@@ -16,6 +16,7 @@ import msgspec
 from pi_controller.setup import boot
 from pi_controller.setup.changes import Block, Link, digest, needed, read
 from pi_controller.setup.place import SetupError
+from pi_controller.whole_files import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -200,22 +201,7 @@ def _store(place: Place, manifest: Manifest) -> None:
 
 def replace(path: Path, text: str, mode: int) -> None:
     """Write `path` whole or not at all, and be sure that it is on the disk."""
-    beside = _beside(path)
-    try:
-        with beside.open("wb") as file:
-            file.write(text.encode("utf-8", "surrogateescape"))
-            file.flush()
-            with suppress(OSError):  # the boot partition's file system has no modes
-                os.fchmod(file.fileno(), mode)
-            os.fsync(file.fileno())
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    replace_file(path, text.encode("utf-8", "surrogateescape"), mode)
 
 
 def _beside(path: Path) -> Path:

@@ -16,6 +16,10 @@ SYSTEM_UNITS = Path("/etc/systemd/system")
 SETTINGS = "table.toml"
 SYSTEM_SETTINGS = Path("/etc") / NAME / SETTINGS
 """The settings of the machine's own table, which the verbs look for."""
+PROGRAMS = Path("/var/lib") / f"{NAME}-program"
+"""Versions that came as signed updates."""
+SIGNERS = Path("/etc") / NAME / "update_signers"
+"""The keys that may sign updates."""
 
 
 class SetupError(MatError, RuntimeError):

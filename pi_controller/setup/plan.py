@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pi_controller.drivers.gpio import model as pi_model
 from pi_controller.errors import INSTALL_PI
 from pi_controller.setup import boot, rules, service
+from pi_controller.setup import kiosk as screen
 from pi_controller.setup.announcement import announced
 from pi_controller.setup.changes import Block, Link, WholeFile, needed, read, shown
 from pi_controller.setup.unit import GROUPS, unit
@@ -22,12 +23,16 @@ if TYPE_CHECKING:
     from pi_controller.setup.changes import Change
     from pi_controller.setup.place import Place
 
+SMALL = ("Raspberry Pi Zero", "Raspberry Pi 3")
+"""Models on which the visitors' screen does not start: they have less memory than its unit asks for."""
+
 
 @dataclass(frozen=True)
 class Plan:
     """The `changes`, all of them, whether or not they are needed; `notes` are for people to do or to know.
 
-    `settings` are those that the service will have, `model` the Raspberry Pi, "" for none.
+    `settings` are those that the service will have, `model` the Raspberry Pi, "" for none; `kiosk`: it
+    runs the installation, with its page on this machine's own screen.
     """
 
     place: Place
@@ -35,6 +40,7 @@ class Plan:
     settings: Settings
     changes: tuple[Change, ...]
     notes: tuple[str, ...]
+    kiosk: bool = False
 
     @property
     def needed(self) -> list[Change]:
@@ -52,8 +58,11 @@ class Plan:
         )
 
 
-def plan(place: Place, *, config_txt: bool = False) -> Plan:
-    """Return the plan for `place`; raises `SettingsError` where settings are there that no table can run with."""
+def plan(place: Place, *, config_txt: bool = False, kiosk: bool = False) -> Plan:
+    """Return the plan for `place`, with the visitors' screen where `kiosk` says so or it was set up before.
+
+    Raises `SettingsError` where settings are there that no table can run with.
+    """
     model = pi_model(place.root)
     on_disk = place.on_disk(place.settings)
     there = load(on_disk) if on_disk.exists() else None
@@ -63,7 +72,8 @@ def plan(place: Place, *, config_txt: bool = False) -> Plan:
     settings = there or first
     if notes and settings.strips.kind == "none":
         notes.append(f'the light strips are off; afterwards set [strips] kind = "pi" in {place.settings}')
-    text = unit(place, written_folders(settings, place))
+    kiosk = kiosk or screen.wanted_before(place)
+    text = unit(place, written_folders(settings, place), exhibit=kiosk)
     changes: list[Change] = [WholeFile(place.settings, settings_text(first, model), once=True)]
     if place.system:
         changes.append(WholeFile(rules.SYSUSERS_FILE, rules.sysusers(place.state)))
@@ -73,7 +83,10 @@ def plan(place: Place, *, config_txt: bool = False) -> Plan:
     announcing, said = announced(place, settings)
     changes += [WholeFile(place.unit, text), Link(place.wanted, place.unit), *announcing, *found]
     notes += said
-    return Plan(place, model, settings, tuple(changes), tuple(notes))
+    if kiosk:
+        changes += screen.changes(settings)
+        notes += screen.notes(place, settings, small=model.startswith(SMALL))
+    return Plan(place, model, settings, tuple(changes), tuple(notes), kiosk)
 
 
 def has_spi(place: Place) -> bool:

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pi_controller.setup import kiosk as screen
 from pi_controller.setup.place import NAME, SYSTEM_UNITS, UNIT
 from pi_controller.setup.rules import SYSUSERS_FILE
 
@@ -41,15 +42,19 @@ def systemctl(*, system: bool) -> list[str]:
     return ["systemctl"] if system else ["systemctl", "--user"]
 
 
-def commands(place: Place) -> list[list[str]]:
-    """Return what makes the running machine take up what was written, and starts the service."""
+def commands(place: Place, *, kiosk: bool = False) -> list[list[str]]:
+    """Return what makes the running machine take up what was written, and starts the service, as the last.
+
+    `kiosk` starts the visitors' screen as well.
+    """
     manager = systemctl(system=place.system)
     if not place.system:
         return [[*manager, "daemon-reload"], STAY, [*manager, "restart", NAME]]
     return [
-        ["systemd-sysusers", str(SYSUSERS_FILE)],
+        ["systemd-sysusers", str(SYSUSERS_FILE), *([str(screen.SYSUSERS)] if kiosk else [])],
         *_udev(["trigger", *(f"--subsystem-match={name}" for name in ("tty", "gpio", "spidev", "i2c-dev", "*-pio"))]),
         [*manager, "daemon-reload"],
+        *([[*manager, "restart", screen.KIOSK]] if kiosk else []),
         [*manager, "restart", NAME],
     ]
 
@@ -64,7 +69,8 @@ def _udev(then: Sequence[str] = ()) -> list[list[str]]:
 
 def stops(place: Place) -> list[list[str]]:
     """Return what ends the service before it is taken away."""
-    return [[*systemctl(system=place.system), "disable", "--now", NAME]]
+    names = (screen.KIOSK, NAME) if screen.wanted_before(place) else (NAME,)
+    return [[*systemctl(system=place.system), "disable", "--now", name] for name in names]
 
 
 def afterwards(place: Place) -> list[list[str]]:
@@ -89,12 +95,12 @@ def booted() -> bool:
     return BOOTED.is_dir()
 
 
-def verified(text: str) -> list[str]:
+def verified(text: str, unit: str = UNIT) -> list[str]:
     """Return what systemd finds wrong with a unit's text; nothing where there is no systemd-analyze to ask."""
     if shutil.which("systemd-analyze") is None:
         return []
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / UNIT
+        path = Path(folder) / unit
         path.write_text(text, "utf-8")
         try:
             done = subprocess.run(
@@ -107,7 +113,7 @@ def verified(text: str) -> list[str]:
             )
         except (OSError, subprocess.TimeoutExpired):
             return []
-    lines = [line.removeprefix(f"{path}:") for line in done.stderr.splitlines() if UNIT in line]
+    lines = [line.removeprefix(f"{path}:") for line in done.stderr.splitlines() if unit in line]
     return lines or ([" ".join(done.stderr.split())] if done.returncode else [])
 
 

@@ -23,14 +23,14 @@ GROUPS = ("dialout", "gpio", "spi", "i2c")
 _HEAD = """\
 # Written by 'moccasin-mat setup'; changes of your own belong into a drop-in: systemctl {user}edit moccasin-mat
 [Unit]
-Description=Moccasin Mat, one table
+Description=Moccasin Mat, {what}
 After=network.target
 # a table comes back however often it has to
 StartLimitIntervalSec=0
 
 [Service]
 Type=notify
-ExecStart={program} run --settings {settings}
+ExecStart={program} {verb} --settings {settings}
 WorkingDirectory={state}
 # the game loop feeds the watchdog: a loop that hangs is ended, with where it hung in the log, and resumes its journal
 WatchdogSec={watchdog}
@@ -99,11 +99,16 @@ WantedBy={target}.target
 """
 
 
-def unit(place: Place, written: Iterable[Path] = ()) -> str:
-    """Return the unit's text. `written` are folders beyond its own that the settings have it write."""
+def unit(place: Place, written: Iterable[Path] = (), *, exhibit: bool = False) -> str:
+    """Return the unit's text. `written` are folders beyond its own that the settings have it write.
+
+    `exhibit` runs the installation in place of a table.
+    """
     beyond = sorted(path for path in set(written) if not path.is_relative_to(place.state))
     at_home = any(_at_home(path) for path in (place.program, place.settings, *beyond))
     text = _HEAD.format(
+        what="an installation" if exhibit else "one table",
+        verb="exhibit" if exhibit else "run",
         user="" if place.system else "--user ",
         program=word(place.program),
         settings=word(place.settings),

@@ -16,6 +16,7 @@ import pytest
 from pi_controller.setup.place import place
 from pi_controller.setup.plan import first_settings
 from pi_controller.setup.unit import unit
+from pi_controller.setup.update import PROGRAMS as PROGRAMS_FOLDER
 from pi_controller.table.settings import load
 from pi_controller.table.settings_example import example
 
@@ -125,7 +126,8 @@ def test_systemd_finds_no_fault_with_the_units(tmp_path):
     shutil.copytree(UNITS, folder)
     (folder / "moccasin-mat.service").write_text(unit(place(system=True)), "utf-8")
     for path in folder.glob("*.service"):  # the programs are on the card only
-        text = path.read_text("utf-8").replace("/opt/moccasin-mat/bin/python", "/bin/true")
+        text = path.read_text("utf-8").replace("/opt/moccasin-mat/bin/python ", "/bin/true ")
+        text = text.replace("/opt/moccasin-mat/bin/moccasin-mat ", "/bin/true ")
         path.write_text(text, "utf-8")
     names = sorted(path.name for path in folder.glob("moccasin-mat*.service"))
     command = ["systemd-analyze", "verify", "--man=no", *(str(folder / name) for name in names)]
@@ -136,7 +138,9 @@ def test_systemd_finds_no_fault_with_the_units(tmp_path):
 
 def test_what_starts_is_there():
     own = {name for name in build.ON if name.startswith("moccasin-mat")}
-    assert {f"{name}.service" for name in own} == {path.name for path in UNITS.glob("*.service")}
+    assert {f"{name}.service" for name in own} == {
+        path.name for path in UNITS.glob("*.service") if "@" not in path.name
+    }
     for path in UNITS.glob("*.service"):
         for named in re.findall(r"/usr/local/lib/moccasin-mat/\S+", path.read_text("utf-8")):
             assert (FILES / named.lstrip("/")).is_file(), named
@@ -274,6 +278,52 @@ def test_the_screen_fits_the_smallest_console():
     rows = sum(-(-max(1, len(line)) // 80) for line in drawn.getvalue().splitlines())
     assert rows <= 25
     assert urls[1] in drawn.getvalue()
+
+
+def test_only_keys_of_the_host_sign_updates(card, folders):
+    kept = folders.settings / "update_signers"
+    assert card.take_signers(folders) == ""
+    assert not kept.exists(), "there is no default key"
+    key = folders.boot / "made"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+    public = key.with_suffix(".pub").read_text("utf-8")
+    (folders.boot / card.SIGNER).write_text(f"# ours\n{public}nonsense\n", "utf-8")
+    assert "1 lines" in card.take_signers(folders)
+    assert kept.read_text("utf-8") == f"host {public}"
+    (folders.boot / card.SIGNER).unlink()
+    assert card.take_signers(folders) == ""
+    assert not kept.exists()
+
+
+def test_a_stick_is_looked_at_where_the_host_has_a_key_and_seen_by_nobody_else():
+    unit = (UNITS / "moccasin-mat-stick@.service").read_text("utf-8")
+    assert "ConditionPathExists=/etc/moccasin-mat/update_signers" in unit
+    assert "PrivateMounts=yes" in unit
+    assert "-o ro,nosuid,nodev,noexec" in unit
+    rule = (FILES / "etc/udev/rules.d/71-card-stick.rules").read_text("utf-8")
+    assert 'ENV{ID_BUS}=="usb"' in rule
+    assert "moccasin-mat-stick@%k.service" in rule
+    assert str(PROGRAMS_FOLDER) in mounts()
+    service = (UNITS / "moccasin-mat.service.d/card.conf").read_text("utf-8")
+    assert f"Environment=PYTHONPATH={PROGRAMS_FOLDER}/current" in service
+
+
+def test_the_kiosk_card_has_its_packages_and_sets_up_its_screen():
+    from pi_controller.setup.kiosk import PROGRAMS
+
+    assert set(PROGRAMS) <= set(build.KIOSK)
+    assert not set(PROGRAMS) & {name for names in build.PACKAGES.values() for name in names}
+    assert build.setup_command(kiosk=True) == f"{build.setup_command(kiosk=False)} --kiosk"
+    assert build.parser().parse_args(["card.img", "--kiosk"]).kiosk
+
+
+def test_under_a_browser_a_pin_must_be_wanted(tmp_path):
+    screen = program("screen")
+    path = tmp_path / "table.toml"
+    path.write_text("", "utf-8")
+    settings = load(path)
+    assert screen.head_judge(settings, wanted=False, covered=True) == ""
+    assert "/staff" in screen.head_judge(settings, wanted=True, covered=True)
 
 
 def test_a_head_judges_pin_is_made_once(tmp_path):

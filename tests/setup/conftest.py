@@ -1,5 +1,10 @@
 """An image of a Raspberry Pi to set up: a model, a config.txt, nothing else."""
 
+import os
+import re
+import shutil
+import subprocess
+
 import pytest
 
 from pi_controller.setup.place import Place, place
@@ -42,3 +47,30 @@ def snapshot():
         return told
 
     return look
+
+
+@pytest.fixture
+def analyze():
+    """Return what runs systemd-analyze; skip without one, but fail when MOCCASIN_CI says there must be one."""
+    if shutil.which("systemd-analyze") is None:
+        if os.environ.get("MOCCASIN_CI") == "1":
+            pytest.fail("there is no systemd-analyze on the path")
+        pytest.skip("there is no systemd-analyze on the path (apt install systemd)")
+
+    def run(*words):
+        return subprocess.run(
+            ["systemd-analyze", "--no-pager", *words], capture_output=True, text=True, check=False, timeout=600
+        )
+
+    return run
+
+
+@pytest.fixture
+def exposure(analyze):
+    """Return what tells how exposed a unit is, 0 (not at all) to 10."""
+
+    def measure(path):
+        done = analyze("security", "--offline=true", str(path))
+        return float(re.search(r"Overall exposure level for \S+: ([\d.]+)", done.stdout)[1])
+
+    return measure

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from pi_controller.drivers import gpio
-from pi_controller.drivers.ports import PinsError
+from pi_controller.drivers.ports import ButtonsError
 
 PI5_OLD = {0: "gpio-brcmstb@107d508500", 4: "pinctrl-rp1", 10: "gpio-brcmstb@107d517c00"}
 PI5_NEW = {0: "pinctrl-rp1", 10: "gpio-brcmstb@107d508500"}
@@ -31,7 +31,7 @@ def dev(tmp_path):
     ("chips", "number"), [(PI5_OLD, 4), (PI5_NEW, 0), (PI4, 0), (PI3, 0), ({0: "INT33FF:00"}, None)]
 )
 def test_the_chip_is_found_by_its_label(dev, chips, number):
-    assert gpio.header_chip(chips.__getitem__, dev(chips)) == number
+    assert gpio.header_chip(chips.__getitem__, ButtonsError, dev(chips)) == number
 
 
 def test_a_chip_that_cannot_be_opened_is_passed_over(dev):
@@ -40,7 +40,7 @@ def test_a_chip_that_cannot_be_opened_is_passed_over(dev):
             raise OSError("no permission")
         return PI5_OLD[number]
 
-    assert gpio.header_chip(label, dev(PI5_OLD)) == 4
+    assert gpio.header_chip(label, ButtonsError, dev(PI5_OLD)) == 4
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may open every chip")
@@ -61,8 +61,8 @@ def check_closed_chip(dev):
     folder = dev(PI4)
     for number in PI4:
         (folder / f"gpiochip{number}").chmod(0o000)
-    with pytest.raises(PinsError, match="this user may not open gpiochip0") as caught:
-        gpio.header_chip(label, folder)
+    with pytest.raises(ButtonsError, match="this user may not open gpiochip0") as caught:
+        gpio.header_chip(label, ButtonsError, folder)
     group = (folder / "gpiochip0").group()
     assert f"sudo usermod -aG {group} $USER" in caught.value.todo
 
@@ -128,7 +128,7 @@ def factory(monkeypatch):
 def test_gpiozero_is_told_the_chip(dev, monkeypatch):
     lgpio = Lgpio(PI5_OLD | {0: None})
     monkeypatch.setitem(sys.modules, "lgpio", lgpio)
-    assert gpio.header_factory(dev(PI5_OLD)).chip == 4
+    assert gpio.header_factory(ButtonsError, dev(PI5_OLD)).chip == 4
     assert lgpio.open == []
 
 
@@ -139,7 +139,7 @@ def test_else_the_choice_is_gpiozeros(dev, monkeypatch, why):
     monkeypatch.setitem(sys.modules, "lgpio", None if why == "no lgpio" else Lgpio(chips))
     if why == "chosen":
         monkeypatch.setenv("GPIOZERO_PIN_FACTORY", "rpigpio")
-    assert gpio.header_factory(dev(chips)) is None
+    assert gpio.header_factory(ButtonsError, dev(chips)) is None
 
 
 def test_the_model(pi, tmp_path):

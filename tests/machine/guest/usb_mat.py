@@ -71,7 +71,7 @@ class UsbMat(SimMat):
 
     def _hear(self, expect: int) -> None:
         with suppress(OSError):  # no host has the port open
-            super()._hear(expect)
+            super()._receive(expect)
 
     def _flush(self) -> int:
         try:

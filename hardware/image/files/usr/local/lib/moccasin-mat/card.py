@@ -35,6 +35,8 @@ NAME = "moccasin-mat"
 ZONES = Path("/usr/share/zoneinfo")
 MACHINE = "machine.toml"
 KEYS = ("authorized_keys", "authorized_keys.txt")
+SIGNER = "update_key.pub"
+"""Who may sign updates from a stick."""
 NEW_HEAD = ("new-head-judge", "new-head-judge.txt")
 """Files that a laptop may have given an ending of its own."""
 
@@ -176,6 +178,19 @@ def take_keys(card: Card) -> str:
     return ""
 
 
+def take_signers(card: Card) -> str:
+    """Let the public SSH keys on the boot partition sign updates, and no others; return what is wrong, or ""."""
+    path, kept = card.boot / SIGNER, card.settings / "update_signers"
+    lines = [line.strip() for line in (read(path) or "").splitlines()] if path.is_file() else []
+    keys = [line for line in lines if line and not line.startswith("#")]
+    fit = [key for key in keys if _is_key(key)]
+    if fit:
+        replace(kept, "".join(f"host {key}\n" for key in fit), 0o644)
+    else:
+        kept.unlink(missing_ok=True)
+    return f"{SIGNER}: {len(keys) - len(fit)} lines are no public SSH key" if len(fit) < len(keys) else ""
+
+
 def _is_key(line: str) -> bool:
     command = ["ssh-keygen", "-l", "-f", "-"]
     return subprocess.run(command, input=line, text=True, capture_output=True, check=False).returncode == 0
@@ -204,7 +219,12 @@ def main() -> int:
     faults = [take_table(card)]
     machine, fault = take_machine(card)
     faults.append(fault)
-    for step in (lambda: take_keys(card), lambda: keep_machine_id(card), lambda: _in_force(card, machine)):
+    for step in (
+        lambda: take_keys(card),
+        lambda: take_signers(card),
+        lambda: keep_machine_id(card),
+        lambda: _in_force(card, machine),
+    ):
         try:
             faults.append(step() or "")
         except (OSError, subprocess.CalledProcessError) as error:

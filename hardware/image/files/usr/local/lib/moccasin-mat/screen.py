@@ -24,6 +24,8 @@ from pi_controller.web.judging import new_head, users_path
 from pi_controller.web.signing.pins import Pins
 from pi_controller.web.signing.users import Users
 
+KIOSK = Path("/etc/systemd/system/moccasin-mat-kiosk.service")
+"""Is there where visitors have a browser on this screen, which would cover a PIN."""
 CARD = Path("/run/moccasin-mat-card")
 EVERY_S = 3.0
 CLEAR = "\033[H\033[2J\033[3J"
@@ -40,15 +42,19 @@ def page(name: str, urls: list[str], head: str, faults: str, table: str) -> Grou
     return Group(*lines)
 
 
-def head_judge(settings: Settings, *, wanted: bool) -> str:
-    """Return the head judge's new PIN as a line, where it is `wanted` or nobody can sign in yet; else ""."""
-    if not settings.web.judges:
+def head_judge(settings: Settings, *, wanted: bool, covered: bool = False) -> str:
+    """Return the head judge's new PIN as a line, where it is `wanted` or nobody can sign in yet; else "".
+
+    On a screen that is `covered` by a browser it must be wanted.
+    """
+    if (covered and not wanted) or not (covered or settings.web.judges):
         return ""
     with closing(Users(users_path(settings))) as users:
         if users.everybody() and not wanted:
             return ""
         name, pin = new_head(users, Pins())
-    return f"sign in at /judge as {name} with the PIN {pin}: write it down, it is shown until the next start"
+    where = "/staff" if covered else "/judge"
+    return f"sign in at {where} as {name} with the PIN {pin}: write it down, it is shown until the next start"
 
 
 def condition() -> str:
@@ -77,7 +83,10 @@ def main() -> int:
             if web.enabled:
                 urls = addresses(Pages(address=web.address, reach=serves_others(web.host)), web.port)
             if not asked and properties(system=True).get("ActiveState") == "active":
-                head, asked = head_judge(settings, wanted=(CARD / "new-head-judge").exists()), True
+                head, asked = (
+                    head_judge(settings, wanted=(CARD / "new-head-judge").exists(), covered=KIOSK.exists()),
+                    True,
+                )
         except MatError as error:
             faults = "\n".join(filter(None, (faults, str(error))))
         with console.capture() as drawn:

@@ -1,0 +1,135 @@
+"""The visitors' screen: its unit, what the browser may, and the page on the disk that waits for the installation."""
+
+import http.server
+import json
+import re
+import shutil
+import subprocess
+import threading
+
+import pytest
+from headless import ARGUMENTS, CHROMIUM
+
+from pi_controller.cli import main
+from pi_controller.setup import kiosk, service
+from pi_controller.setup.place import place
+from pi_controller.setup.plan import plan
+from pi_controller.table.settings import Settings
+
+
+def test_systemd_finds_nothing_wrong(exposure, tmp_path):
+    text = kiosk.kiosk_unit(8080)
+    for path in kiosk.PROGRAMS.values():
+        text = text.replace(f"{path} ", "/bin/true ")
+    assert service.verified(text, kiosk.UNIT.name) == []
+    path = tmp_path / kiosk.UNIT.name
+    path.write_text(text, "utf-8")
+    assert exposure(path) <= kiosk.MOST_EXPOSED
+    path.write_text(re.sub(r"\nNoNewPrivileges.*?(?=\n\[Install)", "", text, flags=re.DOTALL), "utf-8")
+    assert exposure(path) > kiosk.MOST_EXPOSED
+
+
+def test_the_browser_reaches_this_machine_alone():
+    text = kiosk.kiosk_unit(8123)
+    for line in ("IPAddressDeny=any", "IPAddressAllow=localhost", "NoNewPrivileges=yes", f"User={kiosk.KIOSK}"):
+        assert f"\n{line}\n" in text
+    wanted = json.loads(kiosk.policy(8123))
+    assert wanted["URLBlocklist"] == ["*"]
+    assert wanted["URLAllowlist"] == ["http://127.0.0.1:8123", f"file://{kiosk.WAITING}"]
+    assert wanted["AudioCaptureAllowed"] is wanted["VideoCaptureAllowed"] is wanted["TranslateEnabled"] is False
+    for flag in ("--kiosk", "--disable-pinch", "--hide-crash-restore-bubble", "--disable-background-networking"):
+        assert f" {flag} " in text
+
+
+def test_setup_writes_it_keeps_it_and_takes_it_back(pi, snapshot, capsys):
+    root = pi()
+    before = snapshot(root)
+    assert main(["setup", "--root", str(root), "--yes", "--kiosk"]) == 0
+    out = capsys.readouterr().out
+    assert "apt install cage chromium" in out
+    here = place(system=True, root=root)
+    unit = here.on_disk(here.unit).read_text("utf-8")
+    assert f" exhibit --settings {here.settings}\n" in unit
+    assert here.on_disk(kiosk.WAITING).read_text("utf-8").startswith("<!doctype html>")
+    link = here.on_disk(kiosk.UNIT.parent / "multi-user.target.wants" / kiosk.UNIT.name)
+    assert link.readlink() == kiosk.UNIT
+    assert plan(here).kiosk, "a later setup without the option leaves the screen as it is"
+    assert plan(here).needed == []
+    assert main(["setup", "--root", str(root), "--undo", "--yes"]) == 0
+    assert snapshot(root) == before
+
+
+def test_without_it_a_table_runs_as_before(pi):
+    here = place(system=True, root=pi())
+    made = plan(here)
+    assert not made.kiosk
+    assert " run --settings " in made.text()
+    assert not any("kiosk" in str(change.path) for change in made.changes)
+    assert not any(kiosk.KIOSK in " ".join(command) for command in service.commands(here))
+    screen = [command for command in service.commands(here, kiosk=True) if kiosk.KIOSK in command]
+    assert screen == [["systemctl", "restart", kiosk.KIOSK]]
+
+
+def test_a_small_pi_is_told(pi):
+    notes = plan(place(system=True, root=pi("Raspberry Pi Zero 2 W Rev 1.0")), kiosk=True).notes
+    assert any("too little memory" in note for note in notes)
+
+
+def test_a_user_has_no_screen(capsys):
+    assert main(["setup", "--user", "--kiosk", "--dry-run"]) == 2
+    assert "--kiosk" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(shutil.which("systemd-sysusers") is None, reason="there is no systemd-sysusers")
+def test_the_browsers_user_can_be_made(pi):
+    root = pi()
+    for change in kiosk.changes(Settings()):
+        if change.path == kiosk.SYSUSERS:
+            (root / "etc").mkdir()
+            (root / "etc/browser.conf").write_text(change.text, "utf-8")
+    command = ["systemd-sysusers", "--dry-run", f"--root={root}", str(root / "etc/browser.conf")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if "unrecognized option" not in done.stderr:
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.chromium
+def test_the_page_on_the_disk_waits_for_the_installation(tmp_path):
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine")
+    from playwright.sync_api import sync_playwright
+
+    class Page(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            body = b"<!doctype html><h1 id=game>The game</h1>"
+            self.send_response(200)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    held = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page, bind_and_activate=False)
+    held.server_bind()  # the port is taken, and nobody answers yet
+    port = held.server_address[1]
+    waiting = tmp_path / "kiosk.html"
+    waiting.write_text(kiosk.waiting_page(Settings()), "utf-8")
+    flags = [flag for flag in kiosk.FLAGS if flag != "--kiosk"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*ARGUMENTS, *flags])
+        tab = browser.new_page()
+        tab.goto(f"file://{waiting}#{kiosk.address(port)}")
+        tab.wait_for_timeout(2_500)  # it looks twice in vain
+        assert tab.locator("h1").inner_text() == "One moment, please."
+        held.server_activate()
+        thread = threading.Thread(target=held.serve_forever)
+        thread.start()
+        try:
+            tab.wait_for_selector("#game")
+            assert tab.url == kiosk.address(port)
+        finally:
+            browser.close()
+            held.shutdown()
+            thread.join()
+            held.server_close()

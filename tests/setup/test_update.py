@@ -1,0 +1,278 @@
+"""Updates from a stick: signed, newer, tried once, rolled back; with the process really killed in between."""
+
+import errno
+import itertools
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from pi_controller.cli import main
+from pi_controller.setup import update
+from pi_controller.setup.update import NAMESPACE, Programs, UpdateError
+
+pytestmark = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="there is no ssh-keygen")
+
+
+class Host:
+    """A host with a key, a stick, and a machine that takes its updates; the machine's own version is 1.0."""
+
+    def __init__(self, folder):
+        self.folder, self.stick, self.signers = folder, folder / "stick", folder / "update_signers"
+        self.programs = Programs(folder / "program", "1.0")
+        for one in (self.stick, self.programs.folder):
+            one.mkdir()
+        self.key = self.make_key("key")
+        self.signers.write_text(f"host {self.key.with_suffix('.pub').read_text()}")
+        self.starts = []
+
+    def make_key(self, name):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.folder / name], check=True)
+        return self.folder / name
+
+    def wheel(self, version, *, extra=None, needs=(), size=2_000):
+        path = self.stick / f"moccasin_mat-{version}-py3-none-any.whl"
+        lines = ["Metadata-Version: 2.4", "Name: moccasin-mat", f"Version: {version}", "Requires-Python: >=3.11"]
+        with zipfile.ZipFile(path, "w") as file:
+            file.writestr("pi_controller/__init__.py", f"__version__ = {version!r}\n")
+            for number in range(50):
+                file.writestr(f"pi_controller/part{number}.py", f"# {version}\n" * size)
+            for name, content in (extra or {}).items():
+                file.writestr(name, content)
+            head = "\n".join([*lines, *(f"Requires-Dist: {one}" for one in needs)])
+            file.writestr(f"moccasin_mat-{version}.dist-info/METADATA", f"{head}\n\n")
+        return path
+
+    def sign(self, path, key=None, namespace=NAMESPACE):
+        path.with_name(f"{path.name}.sig").unlink(missing_ok=True)
+        command = ["ssh-keygen", "-q", "-Y", "sign", "-f", key or self.key, "-n", namespace, path]
+        subprocess.run(command, check=True, capture_output=True)
+        return path
+
+    def take(self, source=None, wrong=()):
+        """Take it; `wrong` are the versions that do not come up."""
+
+        def start():
+            self.starts.append(self.runs())
+            return "it ended at once" if self.runs() in wrong else ""
+
+        return self.programs.take(source or self.stick, self.signers, start)
+
+    def runs(self):
+        """Return the version that would run, as Python finds it."""
+        code = "import sys; sys.path.insert(0, sys.argv[1])\ntry:\n import pi_controller as program"
+        code += "\n print(program.__version__)\nexcept ImportError:\n print('1.0')"
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", code, self.programs.folder / "current"],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        return done.stdout.strip()
+
+    def left_over(self):
+        return sorted(path.name for path in self.programs.folder.iterdir()) + sorted(
+            path.name for path in (self.programs.folder / "versions").glob("*")
+        )
+
+
+@pytest.fixture
+def host(tmp_path):
+    return Host(tmp_path)
+
+
+def test_a_signed_newer_version_runs_and_then_a_newer_one(host):
+    host.sign(host.wheel("1.1"))
+    assert host.take() == "version 1.1 runs"
+    assert host.runs() == "1.1"
+    host.sign(host.wheel("1.10"))
+    host.wheel("9.0")
+    assert host.take() == "version 1.10 runs", "the newest that is signed"
+    assert host.starts == ["1.1", "1.10"]
+    assert host.left_over() == ["current", "versions", "1.10"]
+    assert host.programs.settle() == ""
+    assert host.runs() == "1.10"
+
+
+def refused(host, says, source=None):
+    with pytest.raises(UpdateError, match=says):
+        host.take(source)
+    assert host.starts == []
+    assert host.runs() == "1.0"
+    assert host.left_over() in ([], ["versions"])
+
+
+def test_what_is_not_signed_by_the_host_is_refused(host):
+    refused(host, "there is no update")
+    refused(host, "there is no file", host.stick / "none.whl")
+    path = host.wheel("1.1")
+    refused(host, "not signed", path)
+    host.sign(path, host.make_key("other"))
+    refused(host, "not what a key")
+    host.sign(path, namespace="git")
+    refused(host, "not what a key")
+    host.sign(path)
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+    refused(host, "not what a key")
+    path.write_bytes(content.replace(b"1.1", b"1.2"))
+    refused(host, "not what a key")
+    path.write_bytes(content)
+    path.with_name(f"{path.name}.sig").write_text("nonsense")
+    refused(host, "not what a key")
+    host.sign(path)
+    host.signers.unlink()
+    refused(host, "nobody may sign")
+
+
+def test_what_cannot_run_here_is_refused_though_it_is_signed(host):
+    host.sign(host.wheel("0.9"))
+    refused(host, "not newer than 1.0")
+    for extra, needs, says in (
+        ({"../../etc/cron.d/x": "x"}, (), "no part of"),
+        ({"other/__init__.py": "x"}, (), "no part of"),
+        ({}, ("no-such-package-at-all>=1",), "needs what is not here"),
+        ({}, ("numpy>=900",), "numpy>=900"),
+    ):
+        host.sign(host.wheel("1.1", extra=extra, needs=needs))
+        refused(host, says)
+    path = host.stick / "moccasin_mat-1.1-py3-none-any.whl"
+    path.write_text("no wheel")
+    host.sign(path)
+    refused(host, "no wheel")
+    shutil.rmtree(host.programs.folder)
+    with pytest.raises(UpdateError, match="takes no update"):
+        host.take()
+
+
+def test_an_older_version_is_refused_after_an_update(host):
+    host.sign(host.wheel("1.5"))
+    host.take()
+    for path in host.stick.iterdir():
+        path.unlink()
+    host.sign(host.wheel("1.4"))
+    with pytest.raises(UpdateError, match=r"not newer than 1\.5"):
+        host.take()
+    assert host.runs() == "1.5"
+
+
+def test_one_that_does_not_come_up_is_rolled_back_and_not_tried_again(host):
+    host.sign(host.wheel("1.1"))
+    host.take()
+    host.sign(host.wheel("1.2"))
+    with pytest.raises(UpdateError, match=r"1\.2 did not come up .*: 1\.1 runs again"):
+        host.take(wrong=("1.2",))
+    assert host.starts == ["1.1", "1.2", "1.1"]
+    assert host.runs() == "1.1"
+    with pytest.raises(UpdateError, match="was tried before"):
+        host.take()
+    assert len(host.starts) == 3
+    host.sign(host.wheel("1.2", extra={"pi_controller/mended.py": ""}))
+    assert host.take() == "version 1.2 runs"
+
+
+def test_the_stick_is_pulled_out_while_it_is_copied(host, monkeypatch):
+    host.sign(host.wheel("1.1"))
+    real = Path.open
+
+    def pulled(path, *args, **kwargs):
+        file = real(path, *args, **kwargs)
+        if path.parent == host.stick and path.suffix == ".whl":
+            file.close()
+            raise OSError(errno.EIO, "Input/output error")
+        return file
+
+    monkeypatch.setattr(Path, "open", pulled)
+    refused(host, "Input/output error")
+
+
+def test_the_machines_own_newer_version_takes_over(host):
+    host.sign(host.wheel("1.1"))
+    host.take()
+    newer = Programs(host.programs.folder, "1.2")
+    assert "let go" in newer.settle()
+    assert host.runs() == "1.0", "nothing is linked: the machine's own runs"
+    assert host.left_over() == ["versions"]
+
+
+CHILD = """
+import sys
+from pathlib import Path
+from pi_controller.setup.update import Programs
+folder, stick, signers = map(Path, sys.argv[1:])
+def start():
+    print("started", flush=True)
+    sys.stdin.read()
+    return ""
+print("begins", flush=True)
+Programs(folder, "1.0").take(stick, signers, start)
+"""
+
+
+def child(host):
+    process = subprocess.Popen(
+        [sys.executable, "-c", CHILD, host.programs.folder, host.stick, host.signers],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout.readline() == "begins\n"
+    return process
+
+
+def kill(process):
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdin.close()
+    process.stdout.close()
+
+
+def test_killed_while_the_new_version_is_tried_it_goes_back_at_the_next_start(host):
+    host.sign(host.wheel("1.1"))
+    process = child(host)
+    assert process.stdout.readline() == "started\n"
+    assert host.runs() == "1.1"
+    kill(process)
+    assert host.runs() == "1.1", "until the machine starts"
+    assert "cut off" in host.programs.settle()
+    assert host.runs() == "1.0"
+    with pytest.raises(UpdateError, match="was tried before"):
+        host.take()
+
+
+def test_killed_at_any_moment_one_whole_version_runs(host):
+    host.sign(host.wheel("1.1", size=20_000))
+    rng, ended = random.Random(7), set()
+    process, began = child(host), time.monotonic()
+    assert process.stdout.readline() == "started\n"
+    whole = time.monotonic() - began
+    kill(process)
+    host.programs.settle()
+    (host.programs.folder / "failed").unlink()
+    for part in itertools.count():
+        process = child(host)
+        time.sleep(whole * (part + rng.random()) / 9)  # of a real process
+        kill(process)
+        ended.add(tuple(host.left_over()))
+        host.programs.settle()
+        assert host.runs() == "1.0"
+        assert set(host.left_over()) <= {"failed", "versions"}
+        (host.programs.folder / "failed").unlink(missing_ok=True)
+        if part >= 12 and len(ended) > 1:  # ever later: on a machine that became slower it takes more
+            break
+    assert host.take() == "version 1.1 runs"
+
+
+def test_the_verb(host, capsys, monkeypatch):
+    monkeypatch.setattr("pi_controller.setup.service.run", lambda command: "")
+    words = ["--folder", str(host.programs.folder), "--signers", str(host.signers)]
+    assert main(["update", str(host.stick), *words]) == 2
+    assert "there is no update" in capsys.readouterr().err
+    assert "there is no update" in update.last_line(host.programs.folder)
+    host.sign(host.wheel("900.1"))
+    assert main(["update", str(host.stick), *words]) == 0
+    assert update.last_line(host.programs.folder) == "version 900.1 runs"
+    assert main(["update", "--settle", *words]) == 0
+    assert main(["update", *words]) == 2
