@@ -37,17 +37,19 @@ SIM_SEED = 1
 SETTINGS = "Settings"
 
 
-def examine(path: Path | None, sim: Sequence[Fault] | None, heard: Callable[[float], None]) -> tuple[Report, Settings]:
+def examine(
+    path: Path | None, sim: Sequence[Fault] | None, progress: Callable[[float], None]
+) -> tuple[Report, Settings]:
     """Return what is found of the table whose settings are at `path` (None: the defaults), and those settings.
 
-    `sim` has the faults of a simulated mat that is looked at instead of the table's own; `heard` is called with the
+    `sim` has the faults of a simulated mat that is looked at instead of the table's own; `progress` is called with the
     share of the listening that is over.
     """
     settings, lines = _settings(path)
     for mat, (prefix, own) in enumerate(mats := _mats(settings)):
 
         def share(part: float, mat: int = mat, mats: int = len(mats)) -> None:
-            heard((mat + part) / mats)
+            progress((mat + part) / mats)
 
         found = _mat(own, share) if sim is None else simulated(own, [] if mat else sim, share, SIM_SEED + mat)
         lines += [replace(line, name=prefix + line.name) for line in found]
@@ -58,7 +60,7 @@ def examine(path: Path | None, sim: Sequence[Fault] | None, heard: Callable[[flo
 
 
 def simulated(
-    settings: Settings, faults: Sequence[Fault], heard: Callable[[float], None], seed: int = SIM_SEED
+    settings: Settings, faults: Sequence[Fault], progress: Callable[[float], None], seed: int = SIM_SEED
 ) -> list[Line]:
     """Return the lines of a simulated mat's sensors and link, after `LISTEN_S` virtual seconds."""
     ears = Ears(settings.strikes.detector(), without=_without(settings))
@@ -66,7 +68,7 @@ def simulated(
         sim.connection.session.test()
         while sim.t < LISTEN_S:
             ears.take(sim.tick())
-            heard(sim.t / LISTEN_S)
+            progress(sim.t / LISTEN_S)
         return [*link.lines(sim.connection, ears), *ears.lines()]
 
 
@@ -84,7 +86,7 @@ def _without(settings: Settings) -> str:
     return 'the judge confirms the bead: [referee] beads = "judge"' if settings.referee.beads == "judge" else ""
 
 
-def _mat(settings: Settings, heard: Callable[[float], None]) -> list[Line]:
+def _mat(settings: Settings, progress: Callable[[float], None]) -> list[Line]:
     """Return the lines of the sensors and the link of the table's own board."""
     hidden = hide_open(settings.table.journal)
     source = board(settings)
@@ -92,11 +94,11 @@ def _mat(settings: Settings, heard: Callable[[float], None]) -> list[Line]:
     try:
         match source:
             case PinsSource():
-                _listen(source, ears, heard, STARTS_S)
+                _listen(source, ears, progress, STARTS_S)
                 return [*pins.sensors(source, ears), *ears.lines()]
             case BoardConnection():
                 source.session.test()
-                _listen(source, ears, heard, ANSWER_S)
+                _listen(source, ears, progress, ANSWER_S)
                 return [*link.lines(source, ears), *ears.lines()]
             case _:
                 return [*link.lines(None, ears), *ears.lines()]
@@ -104,7 +106,7 @@ def _mat(settings: Settings, heard: Callable[[float], None]) -> list[Line]:
         source.close()
 
 
-def _listen(source: Source, ears: Ears, heard: Callable[[float], None], answer_s: float) -> None:
+def _listen(source: Source, ears: Ears, progress: Callable[[float], None], answer_s: float) -> None:
     """Listen for `LISTEN_S` from the answer on, which is waited for `answer_s` at most."""
     began = time.monotonic()
     up_at = began + answer_s
@@ -117,7 +119,7 @@ def _listen(source: Source, ears: Ears, heard: Callable[[float], None], answer_s
                 break
         else:
             up_at = min(up_at, now)
-            heard((now - up_at) / LISTEN_S)
+            progress((now - up_at) / LISTEN_S)
         source.port.wait(IDLE_S)
 
 

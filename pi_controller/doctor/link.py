@@ -102,7 +102,7 @@ def _samples(ears: Ears) -> Line:
 def _losses(connection: BoardConnection, ears: Ears) -> Line:
     stats = connection.session.stats
     restarts = ears.ups - 1
-    told = {
+    losses = {
         "gaps": ears.gaps,
         "samples missing": stats.missing_samples,
         "frames lost": stats.lost,
@@ -110,7 +110,7 @@ def _losses(connection: BoardConnection, ears: Ears) -> Line:
         "frames refused": stats.refused,
         "restarts of the board": restarts,
     }
-    wrong = ", ".join(f"{count} {what}" for what, count in told.items() if count)
+    wrong = ", ".join(f"{count} {what}" for what, count in losses.items() if count)
     if wrong:
         todo = "check the board's supply" if restarts else "use another USB cable and a port of the Pi itself"
         return Line(LINK, "losses", "fail", wrong, todo)
@@ -170,11 +170,11 @@ def _start(ears: Ears) -> Line:
 
 def _test(ears: Ears) -> Line:
     assert ears.up is not None
-    told = [event for event in ears.events if event.kind == "tested" and event.t >= ears.up.t]
-    if not told:
+    tested = [event for event in ears.events if event.kind == "tested" and event.t >= ears.up.t]
+    if not tested:
         todo = "unplug the board and plug it in again; else 'moccasin-mat flash'"
         return Line(LINK, "self test", "fail", "the board does not tell of its self test", todo)
-    test = told[-1]
+    test = tested[-1]
     if not ears.looks_at_magnetometers:
         found, sound = test.line, test.good
     else:

@@ -16,6 +16,7 @@ from pi_controller import __version__
 from pi_controller.doctor.report import Line
 from pi_controller.drivers.gpio import model
 from pi_controller.errors import INSTALL_PI, JournalError
+from pi_controller.machine_health import ENOUGH_BYTES
 from pi_controller.private_files import closed_to_us
 from pi_controller.table.journal import Journal
 from pi_controller.table.journal_file import kept_with
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 MACHINE = "Machine"
 DISK = "Journal"
-ENOUGH_BYTES = 200_000_000
 SLOW_SYNC_S = 0.5
 """A disk that takes longer to make sure of a few bytes stops play at every call."""
 PACKAGES = ("gpiozero", "lgpio", "pyserial", "numpy", "scipy", "rich", "starlette", "uvicorn")
@@ -36,12 +36,12 @@ _ALSO = {"lgpio": "adafruit-lgpio"}
 
 def versions() -> dict[str, str]:
     """Return the versions of this program, Python, the system and the packages; "" where one is not here."""
-    told = {
+    return {
         "moccasin-mat": __version__,
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        **{package: _version(package) for package in PACKAGES},
     }
-    return told | {package: _version(package) for package in PACKAGES}
 
 
 def _version(package: str) -> str:
@@ -67,13 +67,15 @@ def groups() -> set[str]:
 def lines(settings: Settings, root: Path = Path("/"), member: Collection[str] | None = None) -> Iterator[Line]:
     """Yield the lines of the machine. `root` is where its files are, `member` the groups; both for tests."""
     pi = model(root)
-    told = versions()
+    installed = versions()
     yield Line(MACHINE, "model", "pass" if pi else "not here", pi or "this is no Raspberry Pi")
     enough = sys.version_info >= (3, 11)
-    yield Line(MACHINE, "python", "pass" if enough else "fail", told["python"], "" if enough else "use 3.11 or newer")
+    yield Line(
+        MACHINE, "python", "pass" if enough else "fail", installed["python"], "" if enough else "use 3.11 or newer"
+    )
     pins = settings.strips.kind == "pi" or settings.buttons.kind == "pi"
     for package in ("gpiozero", "lgpio"):
-        if version := told[package]:
+        if version := installed[package]:
             yield Line(MACHINE, package, "pass", version)
         elif pi and pins:
             yield Line(MACHINE, package, "fail", "it is not installed", INSTALL_PI)

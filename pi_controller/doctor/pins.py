@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pi_controller.doctor.report import Line
 from pi_controller.drivers.gpio import header_factory
-from pi_controller.drivers.ports import PinsError, StripError
+from pi_controller.drivers.ports import ButtonsError, StripError
 from pi_controller.drivers.strips import NeoPixelStrip
 from pi_controller.errors import INSTALL_PI
 from pi_controller.link.resample import LATE_S, RATES
@@ -42,8 +42,8 @@ def buttons(settings: Settings, factory: Factory | None = None) -> Iterator[Line
     from gpiozero.exc import BadPinFactory, GPIOZeroError  # noqa: PLC0415
 
     try:
-        factory = factory or header_factory()
-    except PinsError as error:
+        factory = factory or header_factory(ButtonsError)
+    except ButtonsError as error:
         for name in wanted:
             yield Line(PINS, f"button {name}", "fail", error.what, error.todo)
         return

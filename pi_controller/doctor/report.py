@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Outcome = Literal["pass", "fail", "not here"]
 
 _FEWEST = 3
-"""So many parts that were not looked at are told in one line."""
+"""So many parts that were not looked at share one line."""
 _STYLES = {"pass": "green", "fail": "bold red", "not here": "dim"}
 
 
@@ -50,8 +50,8 @@ class Report(msgspec.Struct, frozen=True):
 
     def json(self) -> bytes:
         """Return the report as one JSON object: `ok`, `simulated`, `versions`, `lines`."""
-        told = {"ok": self.ok, "simulated": self.simulated, "versions": self.versions, "lines": self.lines}
-        return msgspec.json.encode(told)
+        report = {"ok": self.ok, "simulated": self.simulated, "versions": self.versions, "lines": self.lines}
+        return msgspec.json.encode(report)
 
     def summary(self) -> str:
         """Return how many pass, fail and are not here."""

@@ -54,7 +54,7 @@ class Ears:
         self.ups = self.gaps = self.samples = self.scans = self.field_scans = 0
         self.first_at = self.last_at = 0.0
         self.grid = 0.0
-        """Samples a second of each piezo, as they are told."""
+        """Samples a second of each piezo, as the messages state."""
         self.why = ""
         self.health: list[Health] = []
         self.events: list[BoardEvent] = []
@@ -79,7 +79,7 @@ class Ears:
                 case BoardEvent():
                     self.events.append(message)
                 case Piezo():
-                    self._hear(message)
+                    self._add_samples(message)
                 case Touch():
                     counts = message.counts.astype(np.float64)
                     self.touch.add(counts)
@@ -94,7 +94,7 @@ class Ears:
                 continue
             self._detectors.feed(message)
 
-    def _hear(self, piezo: Piezo) -> None:
+    def _add_samples(self, piezo: Piezo) -> None:
         if not self.samples:
             self.first_at = piezo.t
         self.grid = piezo.rate

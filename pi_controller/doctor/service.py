@@ -62,17 +62,17 @@ def _unit(*, system: bool) -> Line:
     return Line(SERVICE, "unit", "fail", f"{here.unit} is not as this version writes it", todo)
 
 
-def running(told: Mapping[str, str], *, system: bool) -> Line:
-    """Return the line of what systemd `told` of the service."""
+def running(properties: Mapping[str, str], *, system: bool) -> Line:
+    """Return the line of the service, by the `properties` that systemd has of it."""
     name, command = "running", " ".join(service.systemctl(system=system))
-    state, often = told.get("ActiveState", ""), told.get("NRestarts", "0")
+    state, often = properties.get("ActiveState", ""), properties.get("NRestarts", "0")
     if not state:
         return Line(SERVICE, name, "not here", "systemd does not answer")
     if state == "active":
         again = f", started again {often} times" if often.isdigit() and int(often) else ""
-        return _passes(name, f"{told.get('StatusText', '')}{again}")
-    if state == "inactive" and told.get("Result") == "success":
+        return _passes(name, f"{properties.get('StatusText', '')}{again}")
+    if state == "inactive" and properties.get("Result") == "success":
         return Line(SERVICE, name, "fail", "it is stopped", f"{command} start moccasin-mat")
     why = {"watchdog": "the game loop hung", "exit-code": "it ended with an error", "timeout": "it never got ready"}
-    found = why.get(told.get("Result", ""), told.get("Result", state))
+    found = why.get(properties.get("Result", ""), properties.get("Result", state))
     return Line(SERVICE, name, "fail", f"{found}{'' if often == '0' else f', {often} times'}", "--bundle has its log")

@@ -111,6 +111,8 @@ class Exhibit:
         """Whether it is shown how the mat guesses."""
         self.notice = ""
         """What the staff tells visitors instead of a game, empty for nothing."""
+        self.danger = False
+        """Whether it is dangerous for the machine to go on: visitors see a notice until it is over."""
         self.fault = ""
         """Why the last session could not be recorded though it was to be; for the staff."""
         self.kind: Kind = "mat"
@@ -136,6 +138,11 @@ class Exhibit:
     def in_season(self) -> bool:
         """Whether the game is played at this time of the year."""
         return self.section.in_season(self._local(self._now).date())
+
+    @property
+    def dimmed(self) -> bool:
+        """Whether lights and page are dimmed at this time of the day."""
+        return self.section.dimmed_at(self._local(self._now).time())
 
     @property
     def board(self) -> Link | None:
@@ -185,7 +192,7 @@ class Exhibit:
 
     def idle(self, t: float) -> StageName:
         """Return the stage of an installation without a visitor at `t`."""
-        if self.notice:
+        if self.notice or self.danger:
             return "notice"
         now = self._local(t)
         resting = not self.section.open_at(now.time()) or not self.section.in_season(now.date())

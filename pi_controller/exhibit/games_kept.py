@@ -76,6 +76,16 @@ class SessionGames:
         """Begin a game that nobody plays and nothing keeps."""
         return self._unrecorded(t, "show")
 
+    def recorded(self) -> list[Path]:
+        """Return the journals of recorded games, but for the one in play."""
+        with suppress(OSError):
+            return sorted(
+                path
+                for path in self.folder.glob("exhibit-*.sqlite")
+                if NAMED.fullmatch(path.name) and path != self._in_play
+            )
+        return []
+
     def prune(self, t: float) -> list[str]:
         """Remove recorded games that are too old, then the oldest while all are too large; return their names."""
         found: dict[str, list[Path]] = {}

@@ -8,8 +8,9 @@ after a restart where there is a place to keep it, and the staff is told what is
 from __future__ import annotations
 
 import logging
+from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated, NamedTuple, cast
 
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue
 
@@ -17,10 +18,13 @@ from pi_controller.errors import MatError, SettingsError
 from pi_controller.games.wording import unseen
 from pi_controller.table.settings_fields import Section
 from pi_controller.table.settings_file import read_model
+from pi_controller.whole_files import replace_file
 
 log = logging.getLogger(__name__)
 
 TEXTS = "texts.toml"
+HELP = f"'moccasin-mat exhibit --check FOLDER' looks at it, the installation's README shows a {TEXTS}"
+"""What helps where the host's texts have a fault."""
 MOST_PICTURE = 4_000_000
 """Bytes of a picture."""
 _KINDS = {".png": (b"\x89PNG\r\n\x1a\n", "image/png"), ".jpg": (b"\xff\xd8\xff", "image/jpeg")}
@@ -95,15 +99,28 @@ class HostTexts(Section):
     )
 
 
-class HostFiles:
-    """The host's texts and pictures in `folder` (None: there are none); `kept` is where the last good ones are kept."""
+class Waiting(NamedTuple):
+    """Texts and pictures that wait for the staff; `mark` tells them from any others, `content` is the file itself."""
 
-    def __init__(self, folder: Path | None, kept: Path | None = None) -> None:
+    texts: HostTexts
+    pictures: dict[str, tuple[bytes, str]]
+    content: bytes
+    mark: str
+
+
+class HostFiles:
+    """The host's texts and pictures in `folder` (None: there are none); `kept` is where the last good ones are kept.
+
+    With `approve` changed ones are `waiting` until `publish`.
+    """
+
+    def __init__(self, folder: Path | None, kept: Path | None = None, *, approve: bool = False) -> None:
         self.texts = HostTexts()
         self.pictures: dict[str, tuple[bytes, str]] = {}
+        self.waiting: Waiting | None = None
         self.fault = ""
         """What is wrong with the files as they are now; empty where all is well."""
-        self._folder, self._kept = folder, kept
+        self._folder, self._kept, self._approve = folder, kept, approve
         self._seen: object = None
         if kept is not None and (kept / TEXTS).is_file():
             try:
@@ -117,31 +134,55 @@ class HostFiles:
         if self._folder is None or (seen := _stamps(self._folder)) == self._seen:
             return False
         self._seen = seen
-        before = self.texts, self.pictures
         try:
-            self.texts, self.pictures = read(self._folder)
-            self.fault = ""
-        except MatError as error:
-            self.fault = str(error)
-            log.warning("the host's texts are as they were: %s", error.what)
+            texts, pictures = read(self._folder)
+            content = (self._folder / TEXTS).read_bytes()
+        except (MatError, OSError) as error:
+            self.fault, self.waiting = str(error), None
+            log.warning("the host's texts are as they were: %s", error)
             return False
-        if self._kept is not None:
-            self._keep(self._kept)
-        return (self.texts, self.pictures) != before
+        self.fault, self.waiting = "", None
+        changed = (texts, pictures) != (self.texts, self.pictures)
+        new = Waiting(texts, pictures, content, _mark(content, pictures))
+        if self._approve and changed:
+            self.waiting = new
+            return False
+        self._show(new)
+        return changed
 
-    def _keep(self, kept: Path) -> None:
+    def publish(self, mark: str) -> bool:
+        """Show visitors what waits, where it is still what `mark` stands for; return whether it is shown."""
+        if self.waiting is None or self.waiting.mark != mark:
+            return False
+        self._show(self.waiting)
+        self.waiting = None
+        return True
+
+    def _show(self, new: Waiting) -> None:
+        self.texts, self.pictures = new.texts, new.pictures
+        if self._kept is None:
+            return
         try:
-            kept.mkdir(mode=0o700, exist_ok=True)
-            for name, (content, _) in self.pictures.items():
-                _replace(kept / name, content)
-            _replace(kept / TEXTS, (self._folder / TEXTS).read_bytes() if self._folder else b"")
+            self._kept.mkdir(mode=0o700, exist_ok=True)
+            for name, (content, _) in new.pictures.items():
+                replace_file(self._kept / name, content)
+            replace_file(self._kept / TEXTS, new.content)
         except OSError as error:
             log.warning("the host's texts cannot be kept for a restart: %s", error)
 
 
+def _mark(content: bytes, pictures: dict[str, tuple[bytes, str]]) -> str:
+    found = sha256(content)
+    for name, (picture, _) in sorted(pictures.items()):
+        found.update(name.encode() + sha256(picture).digest())
+    return found.hexdigest()[:16]
+
+
 def read(folder: Path) -> tuple[HostTexts, dict[str, tuple[bytes, str]]]:
     """Return the texts and the pictures by name in `folder`. Raises `SettingsError` with every fault."""
-    texts = read_model(folder / TEXTS, HostTexts)
+    if not (folder / TEXTS).exists():
+        raise SettingsError(f"there is no {TEXTS} in {folder}", f'make it, with a line like title = "..."; {HELP}')
+    texts = read_model(folder / TEXTS, HostTexts, todo=f"mend {TEXTS}; {HELP}")
     names = {texts.picture, *(label.picture for label in texts.labels)} - {""}
     pictures: dict[str, tuple[bytes, str]] = {}
     wrong: list[str] = []
@@ -167,9 +208,3 @@ def _stamps(folder: Path) -> object:
         return sorted((path.name, path.stat().st_mtime_ns, path.stat().st_size) for path in folder.iterdir())
     except OSError as error:
         return error.errno
-
-
-def _replace(path: Path, content: bytes) -> None:
-    new = path.with_name(f".{path.name}.new")
-    new.write_bytes(content)
-    new.replace(path)

@@ -39,6 +39,7 @@ _STATIC = {
     "mat.css": ("pi_controller.web", "text/css"),
     "exhibit.css": ("pi_controller.exhibit", "text/css"),
     "exhibit.js": ("pi_controller.exhibit", "text/javascript"),
+    "preview.css": ("pi_controller.exhibit", "text/css"),
     "staff.css": ("pi_controller.exhibit", "text/css"),
     "staff.js": ("pi_controller.exhibit", "text/javascript"),
     "judge.css": ("pi_controller.web", "text/css"),
@@ -129,6 +130,7 @@ class ExhibitPage(PushedPage[Shown]):
             "title": screen.title,
             "said": " ".join(filter(None, (screen.lead, screen.step.title if screen.step else ""))),
             "left": left,
+            "bright": screen.bright,
         }
         return "screen", msgspec.json.encode(content)
 
@@ -142,11 +144,7 @@ class ExhibitPage(PushedPage[Shown]):
         ]
 
     def _drawn(self, picture: Shown) -> Markup:
-        screen = picture.screen
-        html = render(
-            _SCREEN, screen.language, s=screen, host=picture.host, languages=picture.languages, long=range(20)
-        )
-        return Markup(html)  # noqa: S704 - escaped by it
+        return drawn(picture.screen, picture.host, picture.languages)
 
     async def _touch(self, request: Request) -> Response:
         try:
@@ -173,6 +171,14 @@ class ExhibitPage(PushedPage[Shown]):
     async def _log(self, _: Request) -> Response:
         shown = self._newest
         return PlainTextResponse("" if shown is None else shown.session_log)
+
+
+def drawn(
+    screen: Screen, host: HostTexts, languages: Sequence[tuple[str, str]] = (), pictures: str = "/host/"
+) -> Markup:
+    """Return `screen` as HTML, with the host's texts; `pictures` is where the host's pictures are."""
+    html = render(_SCREEN, screen.language, s=screen, host=host, languages=languages, long=range(20), pictures=pictures)
+    return Markup(html)  # noqa: S704 - escaped by it
 
 
 def language_name(code: str) -> str:

@@ -11,6 +11,8 @@ import logging
 from contextlib import suppress
 from pathlib import Path
 
+from pi_controller.whole_files import replace_file
+
 log = logging.getLogger(__name__)
 
 MOST = 3
@@ -54,9 +56,8 @@ class Recoveries:
         return count + running
 
     def _write(self, count: int, *, running: bool) -> None:
-        new = self._path.with_name(f".{self._path.name}.new")
+        kept = {"boot": self._boot, "count": count, "running": running}
         try:
-            new.write_text(json.dumps({"boot": self._boot, "count": count, "running": running}) + "\n", "utf-8")
-            new.replace(self._path)
+            replace_file(self._path, (json.dumps(kept) + "\n").encode())
         except OSError as error:
             log.warning("recoveries are not counted: %s", error)

@@ -92,6 +92,8 @@ class Screen(msgspec.Struct, frozen=True):
     until: float | None = None
     until_says: str = ""
     credit: str = ""
+    bright: float = 1.0
+    """What is left of the page's brightness, 0 to 1."""
 
 
 def screen_of(exhibit: Exhibit) -> Screen:
@@ -100,7 +102,7 @@ def screen_of(exhibit: Exhibit) -> Screen:
     text = catalogue(language).gettext
     host, stage = exhibit.host.texts, exhibit.stage.name
     title = host.title or game_name("dakota", language)
-    lead, under = (_begun(said) for said in _said(exhibit, text))
+    lead, under = (_begun(said) for said in _sentences(exhibit, text))
     game = exhibit.game if stage in ("attract", "play", "result") else None
     lesson = game.lessons.lesson(language) if game is not None and game.lessons is not None else None
     view = _named(game.view, exhibit, text) if game is not None else None
@@ -123,6 +125,7 @@ def screen_of(exhibit: Exhibit) -> Screen:
         until=until,
         until_says=until_says,
         credit=" ".join(filter(None, (host.attribution, credit("dakota", language)))),
+        bright=exhibit.section.dim_page if exhibit.dimmed else 1.0,
     )
 
 
@@ -131,7 +134,7 @@ def _begun(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
-def _said(exhibit: Exhibit, text: Callable[[str], str]) -> tuple[str, str]:
+def _sentences(exhibit: Exhibit, text: Callable[[str], str]) -> tuple[str, str]:
     """Return the sentence of the moment, and a smaller one under it."""
     host, game = exhibit.host.texts, exhibit.game
     match exhibit.stage.name:
@@ -149,7 +152,7 @@ def _said(exhibit: Exhibit, text: Callable[[str], str]) -> tuple[str, str]:
             season = host.out_of_season or text("Resting: the game is not played here at this time of the year.")
             return (closed if exhibit.in_season else season), ""
         case "notice":
-            return exhibit.notice, ""
+            return exhibit.notice or text("The machine has to rest for a while. Please come back later."), ""
         case "result" if game is not None:
             return _result(game, exhibit, text), text("Thank you for playing. Others may want a turn.")
         case "play" if exhibit.asked:

@@ -10,6 +10,8 @@ import json
 import logging
 from typing import TYPE_CHECKING, cast
 
+from pi_controller.whole_files import replace_file
+
 if TYPE_CHECKING:
     from datetime import date
     from pathlib import Path
@@ -47,10 +49,8 @@ class Usage:
         counts["seconds"] += round(session.seconds)
         while len(self.days) > MOST_DAYS:
             del self.days[min(self.days)]
-        new = self._path.with_name(f".{self._path.name}.new")
         try:
-            new.write_text(json.dumps(self.days, indent=0) + "\n", "utf-8")
-            new.replace(self._path)
+            replace_file(self._path, (json.dumps(self.days, indent=0) + "\n").encode())
         except OSError as error:
             log.warning("the counts of sessions cannot be written: %s", error)
 

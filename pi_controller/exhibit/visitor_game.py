@@ -187,10 +187,7 @@ class VisitorGame:
         return True
 
     def felt(self, t: float, event: MatEvent) -> bool:
-        """Pass on what a real mat or a button felt, unless it is the mat's own turn; return whether it was a visitor's.
-
-        While the mat hides nothing lies on it, and where it hits nobody else does.
-        """
+        """Pass on what a real mat or a button felt, unless it is the mat's own turn; return whether visitors did."""
         match event:
             case Strike() | HandIn() | HandOut() | Beads() | Link() | Sensors() | Blind() if self.kind != "sensors":
                 return False  # there is no mat that could feel it
@@ -220,6 +217,9 @@ class VisitorGame:
         if self._ended:
             return
         self._take(self.table.tick(t))
+        if self.view.hide > self._hides:  # the bead was shown at once, and the next hide has begun
+            self.close(t)
+            return
         while self._script and self._script[0][0] <= t:
             due, act = self._script.popleft()
             act(due)
@@ -242,8 +242,6 @@ class VisitorGame:
         self._log.add("ended", t, hides=self.view.hide, over=self.view.phase == "over")
         self._ended = True
         self._script.clear()
-
-    # what the mat does by itself
 
     def _go_on(self, t: float) -> None:
         view, waited = self.view, t - self._since

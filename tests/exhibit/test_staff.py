@@ -7,13 +7,14 @@ from contextlib import ExitStack, contextmanager
 import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from exhibit_rig import Rig
+from exhibit_rig import Rig, at
 from headless import ARGUMENTS, CHROMIUM
 
 from pi_controller.exhibit.exhibit import Session
 from pi_controller.exhibit.host_files import HostFiles
-from pi_controller.exhibit.staff import HOME, READY_NOTICES, shown_of
+from pi_controller.exhibit.staff import HOME, READY_NOTICES, Known, shown_of
 from pi_controller.exhibit.usage import Usage
+from pi_controller.machine_health import MachineHealth
 from pi_controller.mat.events import Link, SensorFault, Sensors
 from pi_controller.run import steady_clock
 from pi_controller.run_exhibit import NOTICE, Installation
@@ -22,10 +23,11 @@ from pi_controller.web.signing.pins import Pins
 from pi_controller.web.signing.users import FILE, Users
 
 PIN = "314159"
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 
 
 @contextmanager
-def installed(folder, *, people=True, toml=""):
+def installed(folder, *, people=True, toml="", read=None):
     """Run an installation on this machine's clock, its page at a free port; yield it and its page's address."""
     settings = folder / "table.toml"
     settings.write_text(f"[web]\nport = 0\n[exhibit]\n{toml}")
@@ -36,7 +38,7 @@ def installed(folder, *, people=True, toml=""):
         users.close()
     clock, ended = steady_clock(), threading.Event()
     with ExitStack() as stack:
-        installation = Installation(load(settings), clock, stack)
+        installation = Installation(load(settings), clock, stack, read=read)
 
         def steps():
             while not ended.wait(0.02):
@@ -108,6 +110,44 @@ def test_the_staff_ends_a_session(tmp_path, signed_in):
         assert installation.exhibit.stage.name == "attract"
 
 
+def test_what_is_known_of_the_machine_is_shown_and_the_supply_is_lifted_by_the_staff(tmp_path, signed_in):
+    now = MachineHealth(68.2, under_voltage=False, under_voltage_since_start=True, free_bytes=91 * 10**8, fs_errors=3)
+    with installed(tmp_path, read=lambda _: now) as (installation, url):
+        staff = signed_in(url)
+        page = staff.get(HOME).text
+        for shown in ("68 °C", "was too weak", "9.1 GB free", "3 noted by the file system"):
+            assert shown in page
+        assert staff.post(f"{HOME}/do", json={"do": "supply"}).status_code == 200
+        assert "was too weak" not in staff.get(HOME).text
+        assert not installation.watch.under_voltage
+    with installed(tmp_path, people=False, read=lambda _: now) as (installation, _):
+        assert not installation.watch.under_voltage, "lifted, until the machine starts anew"
+
+
+def test_new_texts_are_previewed_and_shown_by_the_staff(tmp_path, signed_in):
+    (tmp_path / "texts.toml").write_text('title = "First"\npicture = "house.png"\n')
+    (tmp_path / "house.png").write_bytes(PNG)
+    with installed(tmp_path, toml='folder = "."\napprove_texts = true\n') as (installation, url):
+        staff = signed_in(url)
+        until(lambda: "wait for you" in staff.get(HOME).text)
+        assert "First" not in httpx.get(url).text
+        shown = staff.get(f"{HOME}/preview/attract").text
+        assert "First" in shown
+        assert f"{HOME}/preview/host/house.png" in shown
+        assert staff.get(f"{HOME}/preview/host/house.png").content == PNG
+        assert httpx.get(f"{url}/host/house.png").status_code == 404
+        for path in ("preview/attract", "preview/host/house.png"):
+            assert httpx.get(f"{url}{HOME}/{path}").status_code == 401
+        for path in ("preview/play", "preview/host/texts.toml"):
+            assert staff.get(f"{HOME}/{path}").status_code == 404
+        assert staff.post(f"{HOME}/do", json={"do": "texts", "mark": "0" * 16}).status_code in (400, 409)
+        mark = installation.host.waiting.mark
+        assert staff.post(f"{HOME}/do", json={"do": "texts", "mark": mark}).status_code == 200
+        until(lambda: "First" in httpx.get(url).text)
+        assert 'src="/host/house.png"' in staff.get(HOME).text
+        assert "wait for you" not in staff.get(HOME).text
+
+
 def test_others_do_nothing(tmp_path, signed_in):
     with installed(tmp_path) as (installation, url):
         notice = {"do": "notice", "notice": "x"}
@@ -141,7 +181,7 @@ def test_counts_are_exported_where_they_are_switched_on(tmp_path, signed_in):
 
 
 def shown(rig):
-    return shown_of(rig.exhibit, rig.settings, Usage(None), None, ())
+    return shown_of(rig.exhibit, rig.settings, Known(Usage(None)), at)
 
 
 def test_it_says_what_is_wrong(tmp_path):

@@ -68,6 +68,30 @@ def test_a_broken_file_leaves_the_last_good_one_and_says_what_is_wrong(folder, t
     assert (again.texts.title, again.fault, again.pictures) == ("New", "", {})
 
 
+def test_changed_texts_wait_for_the_staff_where_the_host_wants_it(folder, tmp_path):
+    kept = tmp_path / "kept"
+    host = HostFiles(folder, kept, approve=True)
+    assert host.texts.title == "", "nothing was looked at yet"
+    assert host.publish(host.waiting.mark)
+    assert (host.texts.title, host.waiting) == ("Come and play", None)
+    (folder / TEXTS).write_text('title = "New"\n')
+    assert not host.look()
+    seen = host.waiting
+    (folder / TEXTS).write_text('title = "Newer"\n')
+    host.look()
+    assert not host.publish(seen.mark), "it is not what was looked at"
+    assert host.texts.title == "Come and play"
+    again = HostFiles(folder, kept, approve=True)
+    assert (again.texts.title, again.waiting.texts.title) == ("Come and play", "Newer")
+    (folder / TEXTS).write_text("broken")
+    again.look()
+    assert again.waiting is None
+    assert again.fault
+    (folder / TEXTS).write_text(GOOD)
+    again.look()
+    assert (again.waiting, again.fault) == (None, ""), "as visitors see it"
+
+
 @pytest.mark.parametrize(
     ("texts", "says"),
     [
@@ -83,8 +107,15 @@ def test_a_broken_file_leaves_the_last_good_one_and_says_what_is_wrong(folder, t
 def test_every_fault_is_told(folder, texts, says):
     (folder / TEXTS).write_text(texts)
     (folder / "fake.png").write_text("no picture")
-    with pytest.raises(SettingsError, match=says):
+    with pytest.raises(SettingsError, match=says) as caught:
         read(folder)
+    assert TEXTS in caught.value.todo
+    assert "check-settings" not in str(caught.value)
+
+
+def test_a_folder_without_texts_says_how_to_begin(tmp_path):
+    with pytest.raises(SettingsError, match="title = "):
+        read(tmp_path)
 
 
 def test_the_host_is_seen_on_the_screen(folder):
@@ -157,6 +188,11 @@ def test_check_shows_the_hosts_texts_or_what_is_wrong(folder, tmp_path, capsys):
     out = capsys.readouterr().out
     assert "Come and play" in out
     assert "told by Its teller" in out
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / TEXTS).write_text('title = "Another"')
+    assert main(["exhibit", "--settings", str(settings), "--check", str(other)]) == 0
+    assert "Another" in capsys.readouterr().out
     (folder / TEXTS).write_text("titel = 1")
     assert main(["exhibit", "--settings", str(settings), "--check"]) == 1
     assert "titel" in capsys.readouterr().err

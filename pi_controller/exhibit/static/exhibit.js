@@ -14,7 +14,7 @@ let ends = Infinity;
 let said = "";
 
 /** @typedef {{ html: string, stage: string, turn: number, low: boolean, language: string, title: string,
- *   said: string, left: number | null }} Screen */
+ *   said: string, left: number | null, bright: number }} Screen */
 
 /** Show a picture; who had chosen something with the keyboard keeps it where it is still there. */
 function draw(/** @type {Screen} */ shown) {
@@ -23,6 +23,7 @@ function draw(/** @type {Screen} */ shown) {
   document.title = shown.title;
   document.documentElement.lang = shown.language;
   Object.assign(document.body.dataset, { stage: shown.stage, low: shown.low ? "yes" : "", turn: String(shown.turn) });
+  document.body.style.setProperty("--shade", String(1 - shown.bright));
   ends = shown.left === null ? Infinity : performance.now() + shown.left * 1000;
   if (chosen) /** @type {HTMLElement | null} */ (screen.querySelector(`[data-do="${chosen}"]`))?.focus();
   if (shown.said !== said && shown.stage !== "attract") news.textContent = shown.said;

@@ -22,9 +22,10 @@ async function send(/** @type {string} */ path, /** @type {object} */ content) {
 
 const signOut = () => send("/staff/sign-out", {});
 document.getElementById("out")?.addEventListener("click", async () => (await signOut()) && location.replace("/"));
-for (const button of document.querySelectorAll("[data-do]")) {
+for (const button of document.querySelectorAll(".staff [data-do]")) {
   button.addEventListener("click", async () => {
-    const content = { do: button.getAttribute("data-do"), notice: button.getAttribute("data-notice") ?? "" };
+    const { do: what, notice = "", mark = "" } = /** @type {HTMLElement} */ (button).dataset;
+    const content = { do: what, notice, ...(mark && { mark }) };
     if (await send("/staff/do", content)) location.reload();
   });
 }

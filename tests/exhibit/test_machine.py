@@ -1,0 +1,207 @@
+"""How the machine, its lights and its sensors are: watched on virtual time."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+import numpy as np
+import pytest
+from exhibit_rig import Rig
+from msgspec.structs import replace
+
+from pi_controller.drivers.strips import MemoryStrip
+from pi_controller.exhibit.drift import SCANS, Drift
+from pi_controller.exhibit.machine_watch import MachineWatch, facts
+from pi_controller.exhibit.screen import screen_of
+from pi_controller.link.messages import Piezo, Touch
+from pi_controller.machine_health import MachineHealth
+from pi_controller.pads import PADS
+from pi_controller.pinmap import pinmap
+from pi_controller.run_exhibit import Installation
+from pi_controller.table.settings import load
+
+WELL = MachineHealth(55.0, under_voltage=False, under_voltage_since_start=False, free_bytes=10**10, fs_errors=0)
+STRIPS = len(pinmap().touch.strips)
+
+
+class Machine:
+    """A machine that is as it is told to be."""
+
+    def __init__(self):
+        self.health = WELL
+
+    def read(self, before):
+        return self.health
+
+    def weak(self, weak, *, since_start=True):
+        self.health = replace(WELL, under_voltage=weak, under_voltage_since_start=since_start)
+
+
+@pytest.fixture
+def machine():
+    return Machine()
+
+
+def test_a_weak_supply_is_remembered_until_the_staff_lifts_it_and_shows_again(machine, tmp_path):
+    def watch(boot="boot 1"):
+        made = MachineWatch(machine.read, tmp_path / "supply", boot)
+        made.look(0.0)
+        return made
+
+    first = watch()
+    assert not first.under_voltage
+    machine.weak(True)
+    first.look(1.0)
+    machine.weak(False)
+    first.look(2.0)
+    assert first.under_voltage
+    assert watch().under_voltage, "also after a restart of the program"
+    first.lift()
+    first.look(3.0)
+    assert not first.under_voltage, "what the kernel remembers was seen to"
+    assert not watch().under_voltage
+    machine.weak(True)
+    first.look(4.0)
+    assert first.under_voltage
+    machine.weak(False, since_start=False)
+    assert not watch("boot 2").under_voltage
+
+
+def test_a_latch_that_cannot_be_kept_holds_all_the_same(machine, tmp_path):
+    watch = MachineWatch(machine.read, tmp_path / "no folder" / "supply", "boot")
+    machine.weak(True)
+    watch.look(0.0)
+    assert watch.under_voltage
+
+
+def test_too_hot_or_too_weak_for_long_is_dangerous_until_it_is_over(machine):
+    watch = MachineWatch(machine.read)
+    found = []
+    for t, celsius in enumerate((84.0, 85.5, 80.0, 76.0, 74.0, 80.0)):
+        machine.health = replace(WELL, temperature_c=celsius)
+        watch.look(float(t))
+        found.append(watch.danger(float(t)))
+    assert found == [False, True, True, True, False, False]
+    machine.weak(True)
+    watch.look(100.0)
+    assert not watch.danger(159.0)
+    watch.look(160.0)
+    assert watch.danger(160.0)
+    machine.weak(False)
+    watch.look(161.0)
+    assert not watch.danger(161.0)
+
+
+def test_a_machine_that_says_nothing_is_left_in_peace():
+    watch = MachineWatch(lambda _: MachineHealth())
+    watch.look(0.0)
+    assert facts(watch, str) == []
+    assert not watch.danger(1e6)
+
+
+def test_danger_waits_for_the_session_and_ends_by_itself():
+    rig = Rig()
+    rig.begin("mat")
+    rig.exhibit.danger = True
+    rig.advance(1.0)
+    assert rig.stage == "play"
+    rig.until(lambda: rig.stage == "notice", 1800)
+    assert "rest for a while" in screen_of(rig.exhibit).lead
+    rig.exhibit.danger = False
+    rig.advance(1.0)
+    assert rig.stage == "attract"
+
+
+def test_lights_and_page_are_dimmed_by_the_hour():
+    rig = Rig(t=17.9 * 3600, dim_from="18:00", dim_to="08:00", dim_page=0.4)
+    assert screen_of(rig.exhibit).bright == 1.0
+    rig.advance(600.0)
+    assert screen_of(rig.exhibit).bright == 0.4
+    assert screen_of(Rig(t=0.0).exhibit).bright == 1.0, "never where nobody asked for it"
+
+
+def lit(folder, toml):
+    """Return the pixels of an installation with lights in memory at its first step, at midnight UTC."""
+    path = folder / "table.toml"
+    path.write_text(f'[web]\nport = 0\n[strips]\nkind = "memory"\nbrightness = 0.8\n{toml}')
+    with ExitStack() as stack:
+        installation = Installation(load(path), lambda: 0.0, stack, sim=True, read=lambda _: WELL)
+        installation.step(0.0)
+        assert isinstance(installation._strip, MemoryStrip)
+        return np.array(installation._strip.shown)
+
+
+def test_the_strips_are_no_brighter_than_the_hour_allows_and_dark_at_rest(tmp_path, monkeypatch):
+    monkeypatch.setenv("TZ", "UTC")
+    eye = '[exhibit]\nmat = "eye"\n'
+    full = lit(tmp_path, eye)
+    dim = lit(tmp_path, eye + 'dim_from = "23:00"\ndim_to = "01:00"\ndim_lights = 0.2\n')
+    assert full.max() > 0
+    assert 0.1 < dim.sum() / full.sum() < 0.3
+    assert (lit(tmp_path, eye + 'dim_from = "01:00"\ndim_to = "02:00"\n') == full).all()
+    assert lit(tmp_path, eye + 'opens = "09:00"\ncloses = "17:00"\n').max() == 0
+
+
+def test_the_hours_go_by_the_machines_clock_when_the_network_sets_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("TZ", "UTC")
+    path = tmp_path / "table.toml"
+    path.write_text('[web]\nport = 0\n[exhibit]\nopens = "09:00"\ncloses = "17:00"\n')
+    wall = [3 * 3600.0]
+    with ExitStack() as stack:
+        installation = Installation(
+            load(path), lambda: 3 * 3600.0, stack, sim=True, wall=lambda: wall[0], read=lambda _: WELL
+        )
+        installation.step(3 * 3600.0)
+        assert installation.exhibit.stage.name == "rest"
+        wall[0] = 12 * 3600.0
+        for second in range(10):
+            wall[0] += 1
+            installation.step(3 * 3600.0 + second)
+        assert installation.exhibit.stage.name == "attract"
+
+
+def readings(rng, rest, noise):
+    """Yield what a mat at rest reads in one look."""
+    for scan in range(SCANS):
+        t = scan / 50
+        yield Touch(t, (rest + rng.normal(0, 1, rest.shape)).round().astype(np.int16))
+        yield Piezo(t, scan * 80, 4000.0, rng.normal(0, noise, (80, PADS)).round().astype(np.int16), 2048)
+
+
+def test_drift_is_what_the_strips_and_discs_read_beside_what_they_read_when_calibrated():
+    rng = np.random.default_rng(5)
+    rest = np.full((PADS, STRIPS), 700.0)
+    drift = Drift()
+    drift.take(readings(rng, rest, 3.0))
+    assert len(drift.report) == PADS * (1 + STRIPS)
+    assert not any(one.far or one.then for one in drift.report), "without a calibration nothing is far"
+    assert abs(drift.report[0].now - 3.0) < 0.3
+    assert abs(drift.report[1].now - 700.0) < 1.0
+
+
+def test_a_sensor_that_drifted_far_is_named(profile):
+    rng = np.random.default_rng(6)
+    rest = np.array(profile.touch.rest).reshape(PADS, STRIPS)
+    lost = np.array(profile.touch.lost).reshape(PADS, STRIPS)
+    moved = rest.copy()
+    moved[2, 1] -= 0.7 * lost[2, 1]
+    noise = max(1.0, *profile.strikes.noise)
+    drift = Drift(profile)
+    drift.take(readings(rng, moved, noise))
+    assert [(one.pad, one.strip) for one in drift.report if one.far] == [(3, 1)]
+    drift.take(list(readings(rng, rest, 40 * noise))[:100])
+    drift.forget()
+    drift.take(readings(rng, rest, 40 * noise))
+    assert [(one.pad, one.strip) for one in drift.report if one.far] == [(pad, None) for pad in range(1, PADS + 1)]
+
+
+@pytest.fixture
+def profile():
+    from pi_controller.calibration.profile import Profile, Strips, Strokes
+
+    n = PADS * STRIPS
+    return Profile(
+        "hall", "2026-05-03", "1", "board",
+        strikes=Strokes(12.0, "piezo", (3.0,) * PADS, (-20.0,) * PADS, (20.0,) * PADS),
+        touch=Strips(30.0, 15.0, 10.0, (700.0,) * n, (2.0,) * n, (60.0,) * n),
+    )  # fmt: skip

@@ -1,0 +1,169 @@
+"""The nightly self-test on virtual time: when it runs, what it finds, and that it never runs while somebody plays."""
+
+from contextlib import ExitStack
+from datetime import UTC, datetime, time
+from types import SimpleNamespace
+
+import pytest
+from exhibit_rig import Rig, at
+from msgspec.structs import replace
+from test_machine import WELL
+
+from pi_controller.exhibit.self_test import Check, SelfTest
+from pi_controller.mat.events import Link, SensorFault, Sensors
+from pi_controller.run_exhibit import Installation
+from pi_controller.table.settings import load
+from pi_controller.table.settings_exhibit import ExhibitSection
+
+HOUR = 3600.0
+DAY = 24 * HOUR
+
+
+class Runs:
+    """A test of three steps; `at` has when each began."""
+
+    def __init__(self, hour=time(3), kept=None):
+        self.at = []
+        self.test = SelfTest(hour, self._begin, at, kept)
+
+    def _begin(self, t, before):
+        self.at.append(t)
+        yield Check("disk")
+        yield Check("texts", "a fault")
+        yield Check("disk", "full")
+
+    def pass_time(self, begin, end, idle=lambda t: True, step=60.0):
+        t, verdicts = begin, 0
+        while t < end:
+            verdicts += self.test.step(t, idle=idle(t))
+            t += step
+        return verdicts
+
+
+def test_it_runs_once_a_night_at_its_hour():
+    runs = Runs()
+    assert runs.pass_time(4 * HOUR, 4 * HOUR + 600) == 1, "the first one, as none was made yet"
+    assert runs.pass_time(5 * HOUR, 5 * DAY) == 4
+    assert [datetime.fromtimestamp(t, UTC).hour for t in runs.at[1:]] == [3, 3, 3, 3]
+    assert str(runs.test.verdict) == "self-test: disk: full; texts: a fault"
+
+
+def test_it_never_runs_while_somebody_plays_and_goes_on_afterwards():
+    runs = Runs()
+    busy = []
+
+    def idle(t):
+        free = not (3 * HOUR - 60 < t % DAY < 4 * HOUR)
+        busy.append((t, free, runs.test.running))
+        return free
+
+    runs.pass_time(2 * DAY + 2 * HOUR, 2 * DAY + 6 * HOUR, idle)
+    assert [t % DAY for t in runs.at] == [2 * HOUR, 4 * HOUR]
+    t = 3 * DAY + 3 * HOUR
+    assert not runs.test.step(t, idle=True)
+    assert runs.test.running
+    for later in range(100):
+        assert not runs.test.step(t + later, idle=False)
+    found = [runs.test.step(t + 200 + n, idle=True) for n in range(4)]
+    assert found.count(True) == 1
+
+
+def test_what_was_missed_without_power_is_made_up_for(tmp_path):
+    runs = Runs(kept=tmp_path / "verdict")
+    runs.pass_time(10 * HOUR, 11 * HOUR)
+    again = Runs(kept=tmp_path / "verdict")
+    assert again.test.verdict == runs.test.verdict
+    assert again.pass_time(12 * HOUR, DAY) == 0, "it was made today"
+    late = Runs(kept=tmp_path / "verdict")
+    assert late.pass_time(DAY + 9 * HOUR, DAY + 10 * HOUR) == 1
+    (tmp_path / "verdict").write_bytes(b"\x00 torn")
+    assert Runs(kept=tmp_path / "verdict").test.verdict is None
+
+
+def test_switched_off_it_never_runs():
+    assert Runs(hour=None).pass_time(0.0, 3 * DAY) == 0
+
+
+@pytest.mark.parametrize(
+    ("section", "hour"),
+    [
+        ({}, None),
+        ({"opens": "09:00", "closes": "17:00"}, time(1)),
+        ({"opens": "18:00", "closes": "02:00"}, time(10)),
+        ({"opens": "09:00", "closes": "17:00", "self_test": "off"}, None),
+        ({"self_test": "04:30"}, time(4, 30)),
+    ],
+)
+def test_its_hour_is_the_hosts_or_in_the_closed_hours(section, hour):
+    assert ExhibitSection(**section).self_test_hour == hour
+
+
+@pytest.fixture
+def tested(tmp_path):
+    """Return what steps an installation until there is a verdict, with some settings; its checks by name."""
+
+    def run(toml="", change=lambda installation: None, t=DAY * 20000, health=WELL):
+        path = tmp_path / "table.toml"
+        path.write_text(f'[web]\nport = 0\n[exhibit]\nself_test = "03:00"\n{toml}')
+        with ExitStack() as stack:
+            installation = Installation(load(path), lambda: t, stack, read=lambda _: health)
+            change(installation)
+            now = t
+            while installation.self_test.verdict is None:
+                now += 0.04
+                installation.step(now)
+                assert now < t + 60
+            known = {one.part: one.wrong for one in installation.self_test.verdict.checks}
+            return SimpleNamespace(wrong={part: why for part, why in known.items() if why}, parts=set(known))
+
+    return run
+
+
+NOW = datetime(2090, 5, 3, tzinfo=UTC).timestamp()
+
+
+def test_all_is_well(tested, caplog):
+    caplog.set_level("INFO")
+    found = tested(t=NOW)
+    assert found.wrong == {}
+    assert found.parts == {"clock", "disk", "heat", "supply", "texts"}
+    assert "self-test: all is well" in caplog.text
+
+
+def test_what_is_wrong_is_named(tested, tmp_path):
+    rig = Rig(3, NOW - 3600, tmp_path, record=True, hides=1)
+    rig.begin("mat")
+    rig.play_on()
+    (journal,) = tmp_path.glob("exhibit-*.sqlite")
+    content = bytearray(journal.read_bytes())
+    content[len(content) // 2 :] = bytes(len(content) - len(content) // 2)
+    journal.write_bytes(content)
+
+    def change(installation):
+        installation.exhibit.felt(NOW, Link(NOW, up=False))
+        installation.exhibit.felt(NOW, Sensors(NOW, (SensorFault("disc", 2, "silent"),)))
+
+    health = replace(WELL, temperature_c=79.0, free_bytes=10**6, fs_errors=2, under_voltage_since_start=True)
+    found = tested('mat = "sensors"\nfolder = "no such"\n', change, NOW, health)
+    assert set(found.wrong) == {"disk", "heat", "journals", "link", "sensors", "supply", "texts"}
+    assert journal.name in found.wrong["journals"]
+    assert "2 errors" in found.wrong["disk"]
+    assert "disc of pad 2: silent" in found.wrong["sensors"]
+
+
+def test_a_clock_that_cannot_be_right_is_named(tested):
+    assert "set it" in tested(t=DAY).wrong["clock"]
+
+
+def test_a_game_is_never_disturbed(tmp_path):
+    path = tmp_path / "table.toml"
+    path.write_text('[web]\nport = 0\n[exhibit]\nself_test = "03:00"\n')
+    with ExitStack() as stack:
+        installation = Installation(load(path), lambda: NOW, stack, read=lambda _: WELL)
+        installation.exhibit.touch(NOW, "start")
+        installation.exhibit.touch(NOW, "game:teams")
+        for step in range(200):
+            installation.step(NOW + step / 10)
+            assert installation.exhibit.stage.name == "play"
+        assert installation.self_test.verdict is None
+        assert not installation.self_test.running
