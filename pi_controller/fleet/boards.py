@@ -80,6 +80,7 @@ class Boards:
         call = next((now.calls[one.id] for one in matches if one.id in now.calls), None)
         return self._render(
             "team",
+            clock=self._clock_shown(),
             players=[(name, now.registration.out.get(name, "")) for name in now.registration.teams.get(team, ())],
             matches=[
                 (one, next(name for name in one.teams if name != team), self._table_of(one.id)) for one in matches
@@ -166,7 +167,10 @@ class Boards:
         now = self.now
         if page.startswith("team/"):
             return {"team": self._team(int(page.removeprefix("team/")))}
-        found: dict[str, Markup] = {"notice": self._render("notice", text_=now.announcement)}
+        found: dict[str, Markup] = {
+            "title": Markup.escape(self.title()),
+            "notice": self._render("notice", text_=now.announcement),
+        }
         if page in ("boards", "tables", "director"):
             labels = {call.table: call.match for call in now.calls.values()}
             found["tables"] = tables_markup(self.tables, self._language, labels)
@@ -174,10 +178,16 @@ class Boards:
         if page in ("boards", "bracket") and now.plan is not None:
             found["bracket"] = self._bracket(page)
         if page in ("boards", "director"):
+            found["clock"] = self._clock_shown()
             found["queue"] = self._queue()
         if page == "director":
             found |= self._console()
         return found
+
+    def _clock_shown(self) -> Markup:
+        """Return the clock of the round that is played, where rounds have one."""
+        clock = self.now.round_clock
+        return self._render("clock", clock=clock, ends=_time_of(clock.ends if clock else None))
 
     def _bracket(self, page: str) -> Markup:
         now = self.now
@@ -197,11 +207,17 @@ class Boards:
         return self._render("queue", calls=calls, waiting=waiting, drawn=bool(now.state.teams))
 
     def _console(self) -> dict[str, Markup]:
-        now, director = self.now, self.director
+        now, director, clock = self.now, self.director, self.now.round_clock
         ready = [pairing for pairing in now.ready if pairing.id not in now.calls]
+        if now.minutes is not None:
+            ready = [pairing for pairing in ready if pairing.round == now.round]
         pairings = now.competition.pairings(now.state) if now.state.teams else ()
         decided = [pairing for pairing in pairings if now.state.games.get(pairing.id)]
         here = [(one.table, self.table_name(one.table)) for one in self.tables]
+        taken = {call.table for call in now.calls.values()}
+        away = {one.table for one in self.tables if one.state != "ready"}
+        judging = {call.judge for call in now.calls.values()}
+        judges = now.registration.judges if now.plan is not None and now.plan.judges == "hub" else ()
         protests = [
             (one.table, self.table_name(one.table), one.view.teams.get(one.view.protest, one.view.protest))
             for one in self.tables
@@ -218,8 +234,17 @@ class Boards:
             "alerts": self._render("alerts", notes=sorted({*director.notes.values()}), **rival or {"rival": ""}),
             "reports": self._render("reports", reports=list(now.reports.values()), name=self.table_name),
             "protests": self._render("protests", protests=now.open_protests, at_tables=protests),
+            "clock_buttons": self._render(
+                "clock_buttons",
+                clock=clock,
+                over=clock is not None and clock.left(self._clock()) <= 0,
+            ),
             "matches": self._render(
                 "matches",
+                plan=now.plan,
+                counted=now.plan is not None and now.plan.format in {"round_robin", "groups"},
+                judges=sorted(judges, key=judging.__contains__),  # who has nothing to do comes first
+                free=sorted((one for one in here if one[0] not in taken), key=lambda one: one[0] in away),
                 ready=ready,
                 calls=list(now.calls.values()),
                 decided=decided,
@@ -230,6 +255,12 @@ class Boards:
                 "setup",
                 now=now,
                 games=registry.names(),
+                playing=[(call.match, call.teams) for call in now.calls.values()]
+                + [(pairing.id, pairing.teams) for pairing in ready],
+                players=[
+                    (team, [name for name in players if name not in now.registration.out])
+                    for team, players in now.registration.teams.items()
+                ],
                 alive=[team for team in now.state.teams if team not in now.state.gone],
             ),
             "stream": self._render("stream_part", tables=here, pointed=now.stream, unused=now.unused),
@@ -238,6 +269,10 @@ class Boards:
 
     def _render(self, part: str, **values: Any) -> Markup:
         return Markup(render(_HERE / "parts" / f"{part}.html", self._language, **values))  # noqa: S704 - escaped by it
+
+
+def _time_of(t: float | None) -> str:
+    return "" if t is None else f"{datetime.fromtimestamp(t).astimezone():%H:%M:%S}"
 
 
 def _tag(fact: Fact) -> str:

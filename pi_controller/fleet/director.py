@@ -25,6 +25,7 @@ from pi_controller.tournament.decisions import (
     Appointed,
     Assigned,
     Begun,
+    ClockSet,
     Confirmed,
     Entered,
     Recalled,
@@ -143,6 +144,7 @@ class Director:
         order = now.order(call)
         if order in now.reports:
             return Order()  # its game is over, and stays on the table's board until there is another
+        clock = now.clock_of(now.pairing(call.match).round)
         return Order(
             order,
             plan.tournament,
@@ -151,6 +153,8 @@ class Director:
             version,
             dict(plan.options),
             {"A": call.teams[0], "B": call.teams[1]},
+            ends=None if clock is None else clock.ends,
+            left_s=None if clock is None or clock.ends is not None else clock.left_s,
         )
 
     def replied(self, t: float, table: str, reply: Reply) -> None:
@@ -302,6 +306,8 @@ def described(decision: Decision) -> str:
             return listed(team.name for team in teams)
         case Appointed(judges=judges):
             return listed(judges)
+        case ClockSet(round=number, running=running):
+            return f"round {number}, {'runs' if running else 'stands'}"
         case _:
             told = (getattr(fact, field, "") for field in _TOLD)
             return " ".join(value for value in told if isinstance(value, str) and value)[:200]

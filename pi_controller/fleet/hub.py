@@ -12,9 +12,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from pi_controller.fleet.home_assistant import ACCOUNT as HOME
+from pi_controller.fleet.home_assistant import discovery
+from pi_controller.fleet.hub_settings import ACCOUNT
 from pi_controller.fleet.messages import (
     ORDER,
     Events,
+    Health,
     Hello,
     MessageError,
     Order,
@@ -26,12 +30,12 @@ from pi_controller.fleet.messages import (
     decode,
     topic,
 )
-from pi_controller.fleet.mqtt import QOS, Broker, Will, publish, stay_connected
+from pi_controller.fleet.mqtt import QOS, Broker, Will, publish, stay_connected, until_one_ends
 from pi_controller.fleet.store import StoreError
 from pi_controller.table.view import View
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import Callable, Iterable
 
     import aiomqtt
 
@@ -44,21 +48,30 @@ MOST_AT_ONCE = 256
 """Messages that are taken in one transaction."""
 CALL_S = 1.0
 """How often the hub looks which matches can be called."""
-_KINDS = ("hello", "ev", "state", "view", "match")
+_KINDS = ("hello", "ev", "state", "view", "match", "health")
 
 
 class TableShown(msgspec.Struct, frozen=True):
-    """A table as the hub knows it. `alarm` is why its journal is refused, "" where it is not."""
+    """A table as the hub knows it. `alarm` is why its journal is refused, "" where it is not.
+
+    `clock_s` is by how much its clock was ahead of the hub's when `health` came, less the time that took; None where
+    it came from the broker's memory.
+    """
 
     table: str
     name: str = ""
     state: Presence = "lost"
     view: View | None = None
     alarm: Refusal = ""
+    health: Health | None = None
+    clock_s: float | None = None
 
 
 class Hub:
     """Receives at `broker` from all tables of `venue` into `inbox`; `show` is called with all of them at each news.
+
+    With `home` tables are announced to Home Assistant. `known` are the tables of which `inbox` has anything; None: they
+    are looked for there. Raises `StoreError` where they cannot be.
 
     `director` keeps the tournament, where there is one: tables are given its matches.
     """
@@ -71,6 +84,9 @@ class Hub:
         show: Callable[[tuple[TableShown, ...]], None],
         clock: Callable[[], float] = time.time,
         director: Director | None = None,
+        *,
+        home: bool = False,
+        known: Iterable[str] | None = None,
     ) -> None:
         self._inbox = inbox
         self._broker = broker
@@ -78,9 +94,12 @@ class Hub:
         self._show = show
         self._clock = clock
         self._start = secrets.token_hex(4)
-        self._tables = {table: TableShown(table) for table in inbox.held()}
+        self._tables = {table: TableShown(table) for table in (inbox.held() if known is None else known)}
         self._known: dict[str, str] = {}
         self._director = director
+        self._home = home
+        self._announced: dict[str, str] = {}
+        """By what name each table was announced on this connection."""
         self._ordered: dict[str, Order] = {}
         """What each table was given on this connection."""
         self._again: list[Callable[[], None]] = []
@@ -97,10 +116,10 @@ class Hub:
         self._loop, self._due = asyncio.get_running_loop(), asyncio.Event()
         if self._director is not None:
             self._director.changed = self.wake
-            await asyncio.to_thread(self._director.catch_up, self._clock())
+            await asyncio.to_thread(self._kept, partial(self._director.catch_up, self._clock()))
         self._publish()
         will = Will(topic(self._venue, "", "state"), State("lost", self._start))
-        await stay_connected(self._broker, will, lambda client: self._session(client, closing), closing)
+        await stay_connected(self._broker, will, partial(self._session, closing), closing)
 
     def wake(self) -> None:
         """Look at once what tables are to be given; may be called from any thread."""
@@ -108,26 +127,21 @@ class Hub:
             with suppress(RuntimeError):  # it has ended
                 self._loop.call_soon_threadsafe(self._due.set)
 
-    async def _session(self, client: aiomqtt.Client, closing: asyncio.Event) -> None:
+    async def _session(
+        self, closing: asyncio.Event, client: aiomqtt.Client, messages: asyncio.Queue[aiomqtt.Message]
+    ) -> None:
         for kind in _KINDS:
             await client.subscribe(topic(self._venue, "+", kind), QOS)
         here = topic(self._venue, "", "state")
         await client.subscribe(here, QOS)
         self._ordered.clear()
+        self._announced.clear()
         self._sessions += 1
         await publish(client, here, State("ready", self._start), retain=True)
-        async with asyncio.TaskGroup() as group:
-            receiving = group.create_task(self._receive(client))
-            waiting = group.create_task(closing.wait())
-            tasks = [receiving, waiting]
-            if self._director is not None:
-                tasks.append(group.create_task(self._call(client, self._director)))
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            # more than once: asyncio.wait_for of Python 3.11, by which aiomqtt waits, can lose a cancellation
-            while pending := [task for task in tasks if not task.done()]:
-                for task in pending:
-                    task.cancel()
-                await asyncio.wait(pending, timeout=CALL_S)
+        works = [self._receive(client, messages), _set(closing)]
+        if self._director is not None:
+            works.append(self._call(client, self._director))
+        await until_one_ends(*works)
         await publish(client, here, State("stopped", self._start), retain=True)
 
     async def _call(self, client: aiomqtt.Client, director: Director) -> None:
@@ -143,22 +157,27 @@ class Hub:
             for table, order in director.orders(self._tables).items():
                 if self._ordered.get(table) != order:
                     self._ordered[table] = order
-                    await publish(client, topic(self._venue, table, ORDER), order, retain=True)
+                    sent = self._clock() if order.ends is not None else None
+                    stamped = msgspec.structs.replace(order, sent=sent)
+                    await publish(client, topic(self._venue, table, ORDER), stamped, retain=True)
             self._publish()
             with suppress(TimeoutError):
                 async with asyncio.timeout(CALL_S):
                     await self._due.wait()
 
-    async def _receive(self, client: aiomqtt.Client) -> None:
-        async for messages in _batches(client):
+    async def _receive(self, client: aiomqtt.Client, messages: asyncio.Queue[aiomqtt.Message]) -> None:
+        while True:
+            batch = [await messages.get()]
+            while not messages.empty() and len(batch) < MOST_AT_ONCE:
+                batch.append(messages.get_nowait())
             wanted: list[tuple[str, Hello | Events]] = []
-            for message in messages:
+            for message in batch:
                 try:
                     table, kind = address(message.topic.value)[1:]
                     if not table:
                         self._see_rival(message)
                         continue
-                    found = self._understood(table, kind, message.payload)
+                    found = self._understood(table, kind, message.payload, fresh=not message.retain)
                 except MessageError as error:
                     self._note(message.topic.value, error.what)
                     continue
@@ -169,6 +188,17 @@ class Hub:
                 await asyncio.to_thread(self._follow, [(table, ack.epoch) for table, ack in answers if not ack.refused])
             self._publish()
             await asyncio.gather(*(publish(client, topic(self._venue, table, "ack"), ack) for table, ack in answers))
+            await self._announce(client)
+
+    async def _announce(self, client: aiomqtt.Client) -> None:
+        """Announce tables that are new, or are called otherwise now, to Home Assistant."""
+        if not self._home:
+            return
+        for table, shown in self._tables.items():
+            if self._announced.get(table) != shown.name:
+                self._announced[table] = shown.name
+                for where, payload in discovery(self._venue, table, shown.name).items():
+                    await client.publish(where, payload, QOS, retain=True)
 
     def _follow(self, games: list[tuple[str, str]]) -> None:
         for table, epoch in dict.fromkeys(games):
@@ -202,8 +232,10 @@ class Hub:
             self.rival = state.since
             self._note("another hub", "it answers for the same venue at this broker; stop one of the two")
 
-    def _understood(self, table: str, kind: str, payload: object) -> Hello | Events | None:
+    def _understood(self, table: str, kind: str, payload: object, *, fresh: bool) -> Hello | Events | None:
         """Return what is for the inbox; take what is for the page. Raises `MessageError`."""
+        if table in (ACCOUNT, HOME):
+            raise MessageError("this account is no table's")
         if not isinstance(payload, bytes | bytearray):
             raise MessageError("it is empty")
         data, shown = bytes(payload), self._tables.get(table, TableShown(table))
@@ -215,8 +247,15 @@ class Hub:
             case "state":
                 state = decode(data, State)
                 shown = msgspec.structs.replace(shown, state=state.state, name=state.name)
+                if state.state == "ready" and self._ordered.get(table, Order()).ends is not None:
+                    del self._ordered[table]  # what the broker kept for it does not say how late it is
+                    self.wake()
             case "view":
                 shown = msgspec.structs.replace(shown, view=decode(data, View))
+            case "health":
+                health = decode(data, Health)
+                clock_s = health.t - self._clock() if fresh else shown.clock_s
+                shown = msgspec.structs.replace(shown, health=health, clock_s=clock_s)
             case "match":
                 reply = decode(data, Reply)
                 if self._director is not None:
@@ -257,11 +296,5 @@ class Hub:
             log.warning("%s%s", f"{about}: " if about else "", what)
 
 
-async def _batches(client: aiomqtt.Client) -> AsyncIterator[list[aiomqtt.Message]]:
-    """Yield what has come, up to `MOST_AT_ONCE` messages at once."""
-    messages = client.messages
-    async for message in messages:
-        batch = [message]
-        while len(messages) and len(batch) < MOST_AT_ONCE:
-            batch.append(await anext(messages))
-        yield batch
+async def _set(event: asyncio.Event) -> None:
+    await event.wait()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack
 from typing import TYPE_CHECKING
 
 from pi_controller.fleet.director import Director
@@ -14,11 +14,15 @@ from pi_controller.fleet.hub import Hub
 from pi_controller.fleet.hub_settings import broker_of, load_hub, store_of
 from pi_controller.fleet.inbox import Inbox
 from pi_controller.fleet.pages import HubPages
+from pi_controller.fleet.retry import Retry
+from pi_controller.fleet.store import DatabaseAwayError
 from pi_controller.fleet.tournament_log import TournamentLog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from pi_controller.fleet.store import Database
 
 
 def run_hub(folder: Path) -> None:
@@ -61,8 +65,9 @@ class HubRun:
         except BaseException as error:
             if not self._listening.done():
                 self._listening.set_exception(error)
-                await asyncio.sleep(0)
+                self._listening.exception()  # it is raised here, whether or not anybody waits there
             raise
+        self._listening.cancel()
 
     async def listening(self) -> None:
         """Return when the pages are there and tables can come; raises what kept it from that."""
@@ -75,10 +80,10 @@ class HubRun:
         settings = load_hub(folder)
         broker, venue = broker_of(settings, folder), settings.venue.name
         async with AsyncExitStack() as stack:
-            where = store_of(settings, folder)
-            inbox = stack.enter_context(Inbox(where))
-            log = stack.enter_context(TournamentLog(where))
-            self.director = Director(log, inbox)
+            opened = await _opened(store_of(settings, folder), closing, stack)
+            if opened is None:
+                return
+            inbox, self.director, known = opened
             pages = HubPages(settings, folder, self.director)
             stack.callback(pages.close)
             pages.start()
@@ -91,8 +96,42 @@ class HubRun:
                 self._said(f"the table that the director points at: {pages.stream_url}overlay")
             if welcome := pages.welcome(shows=self._shows):
                 self._said(welcome)
-            hub = Hub(inbox, broker, venue, pages.publish, director=self.director)
+            hub = Hub(
+                inbox,
+                broker,
+                venue,
+                pages.publish,
+                director=self.director,
+                home=settings.home_assistant.discovery,
+                known=known,
+            )
             pages.hub = hub
             assert self._listening is not None
             self._listening.set_result(None)
             await hub.run(closing)
+
+
+async def _opened(
+    where: Path | Database, closing: asyncio.Event, stack: AsyncExitStack
+) -> tuple[Inbox, Director, list[str]] | None:
+    """Open what is kept at `where` for as long as `stack`, and return also of which tables there is anything.
+
+    Wait for a database that is not there yet, or goes away meanwhile.
+
+    None where it is `closing` first. Raises `StoreError`.
+    """
+    retry = Retry("the database", closing)
+    while not closing.is_set():
+        with ExitStack() as tried:
+            try:
+                inbox = tried.enter_context(await asyncio.to_thread(Inbox, where))
+                log = tried.enter_context(await asyncio.to_thread(TournamentLog, where))
+                director = await asyncio.to_thread(Director, log, inbox)
+                known = list(await asyncio.to_thread(inbox.held))
+            except DatabaseAwayError as error:
+                await retry.failed(error.what)
+            else:
+                retry.reached()
+                stack.push(tried.pop_all())
+                return inbox, director, known
+    return None

@@ -59,6 +59,14 @@ class PageSection(Section):
     )
 
 
+class HomeAssistantSection(Section):
+    """Home Assistant at the same broker."""
+
+    discovery: bool = Field(
+        default=False, description="announce each table there: whether it is connected, its supply, heat and disk"
+    )
+
+
 class StoreSection(Section):
     """Where the tables' journals and the tournament are kept."""
 
@@ -77,6 +85,7 @@ class HubSettings(Section):
     broker: BrokerSection = Field(default_factory=BrokerSection)
     page: PageSection = Field(default_factory=PageSection)
     store: StoreSection = Field(default_factory=StoreSection)
+    home_assistant: HomeAssistantSection = Field(default_factory=HomeAssistantSection)
 
     @property
     def embedded(self) -> bool:

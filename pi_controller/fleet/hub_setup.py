@@ -8,6 +8,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import pwd
+import re
 import secrets
 import shutil
 import subprocess
@@ -20,6 +21,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from pi_controller.errors import MatError, UsageError
+from pi_controller.fleet.home_assistant import ACCOUNT as HOME
+from pi_controller.fleet.home_assistant import PREFIX
 from pi_controller.fleet.hub_settings import ACCOUNT, FILE
 from pi_controller.fleet.messages import MOST_BYTES, ROOT
 from pi_controller.private_files import make_private
@@ -57,6 +60,7 @@ pattern write {root}/{venue}/t/%u/ev
 pattern write {root}/{venue}/t/%u/state
 pattern write {root}/{venue}/t/%u/view
 pattern write {root}/{venue}/t/%u/match
+pattern write {root}/{venue}/t/%u/health
 pattern read {root}/{venue}/t/%u/ack
 pattern read {root}/{venue}/t/%u/cmd/+
 pattern read {root}/{venue}/hub/state
@@ -72,6 +76,18 @@ address = "{host}"
 port = {port}
 password_file = "hub.password"
 ca = "{ca}"
+"""
+_HOME_ACL = """\
+topic write {prefix}/#
+
+user {home}
+topic read {prefix}/#
+topic read {root}/{venue}/t/+/state
+topic read {root}/{venue}/t/+/health
+"""
+_HOME = """\
+[home_assistant]
+discovery = true
 """
 SNIPPET = """\
 [hub]
@@ -91,22 +107,42 @@ class HubSetupError(MatError, OSError):
     code = "hub-setup"
 
 
-def set_up(folder: Path, venue: str, tables: Sequence[str], hosts: Sequence[str], port: int, now: datetime) -> None:
+def set_up(
+    folder: Path,
+    venue: str,
+    tables: Sequence[str],
+    hosts: Sequence[str],
+    port: int,
+    now: datetime,
+    *,
+    home: bool = False,
+) -> None:
     """Write all of it to `folder`. `hosts` are the names and addresses that tables find the broker by, the best first.
 
+    With `home` Home Assistant has an account too, and tables are announced to it.
     Raises `HubSetupError`, and `UsageError` where a table cannot have that name.
     """
-    if ACCOUNT in tables:
-        raise UsageError(f"no table can be called {ACCOUNT}", "that is the hub's own account")
+    for account in (ACCOUNT, HOME):
+        if account in tables:
+            raise UsageError(f"no table can be called {account}", "that is an account of its own")
     if shutil.which("mosquitto_passwd") is None:
         raise HubSetupError("mosquitto_passwd is not there", "apt install mosquitto, then once more")
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         _certificates(folder, venue, hosts, now)
-        _accounts(folder, tables)
-        values = {"root": ROOT, "venue": venue, "hub": ACCOUNT, "host": hosts[0], "port": port, "ca": CA}
-        _write(folder / ACL, _ACL.format(**values))
-        _write(folder / FILE, _HUB.format(**values))
+        _accounts(folder, tables, home=home)
+        values = {
+            "prefix": PREFIX,
+            "home": HOME,
+            "root": ROOT,
+            "venue": venue,
+            "hub": ACCOUNT,
+            "host": hosts[0],
+            "port": port,
+            "ca": CA,
+        }
+        _write(folder / ACL, (_ACL + _HOME_ACL * home).format(**values))
+        _write(folder / FILE, (_HUB + _HOME * home).format(**values) + _others(folder / FILE))
         _write(
             folder / CONF,
             _CONF.format(
@@ -128,13 +164,23 @@ def set_up(folder: Path, venue: str, tables: Sequence[str], hosts: Sequence[str]
         raise HubSetupError(f"{folder}: {error.strerror or error}", "choose a folder that may be written") from error
 
 
+def _others(path: Path) -> str:
+    """Return the sections of the hub's settings at `path` that people write themselves, "" where there are none."""
+    if not path.is_file():
+        return ""
+    sections = re.split(r"^(?=[ \t]*\[)", path.read_text("utf-8"), flags=re.MULTILINE)[1:]
+    return "".join(one for one in sections if not re.match(r"\s*\[\s*(venue|broker|home_assistant)\s*\]", one))
+
+
 def known_tables(folder: Path) -> list[str]:
     """Return the tables that have an account already."""
     return sorted(path.parent.name for path in folder.glob(f"{TABLES}/*/{PASSWORD}"))
 
 
-def _accounts(folder: Path, tables: Sequence[str]) -> None:
+def _accounts(folder: Path, tables: Sequence[str], *, home: bool) -> None:
     lines = [f"{ACCOUNT}:{_password(folder / 'hub.password')}"]
+    if home:
+        lines.append(f"{HOME}:{_password(folder / 'home.password')}")
     for table in tables:
         place = folder / TABLES / table
         place.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -19,7 +19,6 @@ from pi_controller.table.chain import Row, follow, genesis
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
     from pathlib import Path
-    from types import TracebackType
     from typing import Self
 
     from pi_controller.fleet.messages import Refusal
@@ -72,12 +71,7 @@ class Inbox:
         self._held: dict[str, dict[str, _Held]] = {}
         self._alarms = (0, 0)
         """All and open ones when `_held` was read."""
-        self._store = open_store(where)
-        try:
-            self._store.create(_TABLES, append_only=["records"])
-        except BaseException:
-            self._store.close()
-            raise
+        self._store = open_store(where, _TABLES, append_only=["records"])
 
     def take(self, t: float, messages: Sequence[tuple[str, Hello | Events]]) -> list[tuple[str, Ack]]:
         """Take what came of (table, message) at `t`, safe on disk when this returns; return (table, answer) to send.
@@ -132,9 +126,7 @@ class Inbox:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _hello(self, t: float, table: str, hello: Hello) -> Ack:

@@ -2,7 +2,7 @@
 
 A table sends `Hello` and `Events`, the hub answers both with `Ack`; `State` is whether somebody is there. The public
 view (`table.view.View`) is sent as it is on the live page. The hub gives a table an `Order` to play a match, and the
-table says in a `Reply` what became of it.
+table says in a `Reply` what became of it. `Health` is how the table's machine is.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from pi_controller.errors import MatError
+from pi_controller.machine_health import MachineHealth
 from pi_controller.table.chain import EPOCH_BYTES, Row
 from pi_controller.table.settings_fields import is_topic_name
 from pi_controller.table.view import View
@@ -109,7 +110,9 @@ class State(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The match that the table is to play, retained; `order` names this giving of it and is "" for none.
 
-    `options` are the organiser's choices of the game's own options, for all tables the same.
+    `options` are the organiser's choices of the game's own options, for all tables the same. Where the round has one
+    clock it ends the game at `ends` (s of the hub's clock), or stands with `left_s` to go; `sent` is when this was
+    sent, by the hub's clock, which is not the table's.
     """
 
     order: _Word = ""
@@ -119,6 +122,9 @@ class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     version: _Word = ""
     options: Annotated[dict[_Word, Any], Meta(max_length=64)] = {}
     teams: Annotated[dict[Literal["A", "B"], _Name], Meta(max_length=2)] = {}
+    ends: float | None = None
+    left_s: Annotated[float, Meta(ge=0, le=86_400)] | None = None
+    sent: float | None = None
 
 
 class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -129,11 +135,20 @@ class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     why: Annotated[str, Meta(max_length=400)] = ""
 
 
-Message = Hello | Events | Ack | State | View | Order | Reply
+class Health(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How the table's machine is, retained; `t` is its clock (seconds since 1970), `link` whether its mat is heard."""
+
+    t: float
+    machine: MachineHealth
+    link: bool = False
+
+
+Message = Hello | Events | Ack | State | View | Order | Reply | Health
 _KINDS: dict[str, Any] = {
-    "hello": Hello, "ev": Events, "ack": Ack, "state": State, "view": View, ORDER: Order, "match": Reply
+    "hello": Hello, "ev": Events, "ack": Ack, "state": State, "view": View, ORDER: Order, "match": Reply,
+    "health": Health,
 }  # fmt: skip
-_Kind = TypeVar("_Kind", Hello, Events, Ack, State, View, Order, Reply)
+_Kind = TypeVar("_Kind", Hello, Events, Ack, State, View, Order, Reply, Health)
 
 
 class Address(NamedTuple):

@@ -9,25 +9,27 @@ import asyncio
 import logging
 import ssl
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import aiomqtt
 
 from pi_controller.errors import SettingsError
 from pi_controller.fleet.messages import encode
+from pi_controller.fleet.retry import Retry
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable, Coroutine
 
     from pi_controller.fleet.messages import Message
+
+    Session = Callable[[aiomqtt.Client, asyncio.Queue[aiomqtt.Message]], Coroutine[Any, Any, None]]
 
 log = logging.getLogger(__name__)
 QOS = 1
 KEEPALIVE_S = 10
 """A broker that hears nothing for half as long again publishes the last will."""
-AGAIN_S, MOST_S = 0.25, 2.0
-"""After so long a lost connection is tried again, then after twice as long, and so on."""
 TIMEOUT_S = 10.0
+CANCEL_AGAIN_S = 0.1
 INFLIGHT = 64
 MOST_PENDING = 512
 """More messages that wait for the broker are logged: it does not keep up."""
@@ -78,33 +80,48 @@ async def publish(client: aiomqtt.Client, topic: str, message: Message, *, retai
     await client.publish(topic, encode(message), QOS, retain)
 
 
-async def stay_connected(
-    broker: Broker, will: Will, session: Callable[[aiomqtt.Client], Awaitable[None]], closing: asyncio.Event
-) -> None:
+async def stay_connected(broker: Broker, will: Will, session: Session, closing: asyncio.Event) -> None:
     """Run `session` on a connection to `broker`, and on another when it is lost, until one ends by itself or `closing`.
 
-    What keeps it from connecting is logged, once.
+    What comes is put into the session's queue. A session whose connection is lost is cancelled at once, also where it
+    waits for the broker's word, which would come no more. What keeps it from connecting is logged, once.
     """
-    wait, known = AGAIN_S, ""
+    retry = Retry(f"the broker at {broker.host} port {broker.port}", closing)
     while not closing.is_set():
         trouble: Exception | None = None
         try:
             async with connection(broker, will) as client:
-                if known:
-                    log.info("the broker at %s is there again", broker.host)
-                wait, known = AGAIN_S, ""
-                await session(client)
+                retry.reached()
+                messages: asyncio.Queue[aiomqtt.Message] = asyncio.Queue()
+                await until_one_ends(session(client, messages), _collect(client, messages))
                 return
         except* (aiomqtt.MqttError, OSError) as group:
             trouble = _first(group)
-        if str(trouble) != known:
-            known = str(trouble)
-            log.warning("no connection to the broker at %s port %d: %s", broker.host, broker.port, known)
-        try:
-            async with asyncio.timeout(wait):
-                await closing.wait()
-        except TimeoutError:
-            wait = min(2 * wait, MOST_S)
+        await retry.failed(str(trouble))
+
+
+async def _collect(client: aiomqtt.Client, messages: asyncio.Queue[aiomqtt.Message]) -> None:
+    async for message in client.messages:
+        messages.put_nowait(message)
+
+
+async def until_one_ends(*works: Coroutine[Any, Any, None]) -> None:
+    """Run `works` together until one of them ends, then end the others. Raises what any of them has raised, as a group.
+
+    A cancellation is repeated until it is obeyed: `asyncio.wait_for` of Python 3.11, by which aiomqtt waits for the
+    broker's word, drops it when that word comes in the same turn of the loop.
+    """
+    tasks = [asyncio.ensure_future(work) for work in works]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        while pending := [task for task in tasks if not task.done()]:
+            for task in pending:
+                task.cancel()
+            await asyncio.wait(pending, timeout=CANCEL_AGAIN_S)
+    errors = [error for task in tasks if not task.cancelled() and (error := task.exception()) is not None]
+    if errors:
+        raise BaseExceptionGroup("the connection has ended", errors)
 
 
 def connection(broker: Broker, will: Will) -> aiomqtt.Client:

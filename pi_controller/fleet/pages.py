@@ -21,16 +21,26 @@ from starlette.middleware import Middleware
 from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from pi_controller.errors import MatError
 from pi_controller.fleet.boards import Boards, tables_json
 from pi_controller.fleet.teams_csv import MOST_BYTES, read_teams
+from pi_controller.games import registry
 from pi_controller.games.base import InvalidActionError
 from pi_controller.show.i18n import mark
 from pi_controller.tournament.decisions import Entered, Fact
 from pi_controller.web.feed import Feed
 from pi_controller.web.judge_command import KEY
 from pi_controller.web.middleware import HEADERS, RequestFilter
-from pi_controller.web.request_body import RefusedError, answer, from_own_page, only, refusal, same_site, sent, text_of
+from pi_controller.web.pushed_page import event_stream
+from pi_controller.web.request_body import (
+    RefusedError,
+    answer,
+    from_own_page,
+    guarded_route,
+    only,
+    same_site,
+    sent,
+    text_of,
+)
 from pi_controller.web.server import WebServer
 from pi_controller.web.sign_in import SignIn
 from pi_controller.web.signing.authenticator import Authenticator
@@ -51,13 +61,12 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 LOOK_S = 0.25
 """How often a stream looks for news."""
-BEAT_S = 10.0
 MOST_WATCHERS = 128
 HOME = "/director"
 _HEADING = mark("Director")
 _OF_THE_DIRECTOR = (
-    "plan enter scratch draw appoint dismiss table assign recall confirm reject result correct withdraw absent back "
-    "protest announce stream undo"
+    "plan enter scratch draw appoint dismiss table assign recall confirm reject result tie clock correct withdraw "
+    "absent back protest announce stream undo"
 )
 RIGHTS: dict[str, frozenset[str]] = {
     "scorekeeper": frozenset({"protest"}),
@@ -152,30 +161,20 @@ class HubPages:
             Route("/tables.json", self._tables_json),
             Route("/openapi.json", self._openapi),
             Route("/static/{name}", self._file),
-            self._guarded("", self._console),
-            self._guarded("/sign-in", self._sign_in, "GET", "POST"),
-            self._guarded("/sign-out", self._signing.sign_out, "POST"),
-            self._guarded("/events", self._console_events),
-            self._guarded("/command", self._command, "POST"),
-            self._guarded("/undo", self._undo, "POST"),
-            self._guarded("/teams", self._teams, "POST"),
-            self._guarded("/people", self._signing.people, "GET", "POST"),
+            guarded_route(HOME, self._console),
+            guarded_route(f"{HOME}/sign-in", self._signing.sign_in, "GET", "POST"),
+            guarded_route(f"{HOME}/sign-out", self._signing.sign_out, "POST"),
+            guarded_route(f"{HOME}/events", self._console_events),
+            guarded_route(f"{HOME}/command", self._command, "POST"),
+            guarded_route(f"{HOME}/undo", self._undo, "POST"),
+            guarded_route(f"{HOME}/teams", self._teams, "POST"),
+            guarded_route(f"{HOME}/people", self._signing.people, "GET", "POST"),
         ]
         return Starlette(
             routes=self._routes,
             middleware=[Middleware(RequestFilter, hosts=tuple(hosts), posts=tuple(posts))],
             exception_handlers={HTTPException: _failed, Exception: _failed},
         )
-
-    @staticmethod
-    def _guarded(path: str, ask: Callable[[Request], Awaitable[Response]], *methods: str) -> Route:
-        async def answered(request: Request) -> Response:
-            try:
-                return await ask(request)
-            except MatError as error:
-                return refusal(request, error)
-
-        return Route(f"{HOME}{path}", answered, methods=list(methods or ("GET",)))
 
     # what everybody may see
 
@@ -237,22 +236,21 @@ class HubPages:
 
     async def _follow(self, page: str, token: str | None) -> AsyncIterator[bytes]:
         """Yield the parts of a page whenever they change; with a `token` until that session ends."""
-        watcher, seen, idle = self._bell.subscribe(), b"", 0.0
-        try:
-            yield b"retry: 1000\n\n"
-            while not watcher.ended:
-                if token is not None and await self._signing.authenticator.session(token, touch=False) is None:
-                    return
-                content = await asyncio.to_thread(self._content, page)
-                if content != seen:
-                    seen, idle = content, 0.0
-                    yield b"event: regions\ndata: %s\n\n" % content
-                elif (idle := idle + LOOK_S) >= BEAT_S:
-                    idle = 0.0
-                    yield b"event: beat\ndata: -\n\n"
-                await watcher.next(LOOK_S)
-        finally:
-            watcher.close()
+        seen = b""
+
+        async def newer() -> bytes | None:
+            nonlocal seen
+            if token is not None and await self._signing.authenticator.session(token, touch=False) is None:
+                return None
+            content = await asyncio.to_thread(self._content, page)
+            if content == seen:
+                return b""
+            seen = content
+            # clocks on the page go by the hub's time, whatever the browser's own is
+            return b"event: now\ndata: %.3f\n\nevent: regions\ndata: %s\n\n" % (self._clock(), content)
+
+        async for piece in event_stream(self._bell, newer, LOOK_S):
+            yield piece
 
     def _content(self, page: str) -> bytes:
         """Return the parts of a page as JSON, made once for all who look."""
@@ -272,9 +270,6 @@ class HubPages:
         person = session.person
         page = await asyncio.to_thread(self._boards.page, "director", me=person.name, role=person.role)
         return HTMLResponse(page)
-
-    async def _sign_in(self, request: Request) -> Response:
-        return await (self._signing.sign_in if request.method == "POST" else self._signing.sign_in_page)(request)
 
     async def _console_events(self, request: Request) -> Response:
         same_site(request)
@@ -315,6 +310,8 @@ class HubPages:
             if len(data) > MOST_BYTES:
                 raise RefusedError("large", "this is too much at once", "send at most 1 MiB")
         teams = read_teams(bytes(data))
+        if self._director.now.registration.roster.leader:
+            teams = tuple(msgspec.structs.replace(team, leader=next(iter(team.players), "")) for team in teams)
         now, actor = self._clock(), session.person.name
         done = await asyncio.to_thread(self._director.decide, now, actor, Entered(teams))
         return answer({"ok": True, "seq": done.seq, "teams": len(teams)})
@@ -325,6 +322,10 @@ class HubPages:
         match given.get("do"):
             case "plan":
                 given = {**given, "tournament": plan.tournament if plan else secrets.token_hex(8)}
+                game = given.get("game")
+                if game in registry.names() and given.get("format") == "round_robin":
+                    timed = any(option.name == "minutes" for option in registry.kind(game).options)
+                    given = {"clock": "round" if timed else "tables", **given}  # as the Lahal sheet has it
             case "assign":
                 given = {**given, "order": secrets.token_hex(8)}
             case "undo":  # what goes with the last decision is the hub's to say

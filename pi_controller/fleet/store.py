@@ -19,7 +19,6 @@ from pi_controller.table import journal_file
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
-    from types import TracebackType
     from typing import Self
 
     import psycopg
@@ -36,6 +35,10 @@ class StoreError(MatError, RuntimeError):
     """What the hub keeps cannot be opened, read or written."""
 
     code = "store"
+
+
+class DatabaseAwayError(StoreError):
+    """The database does not answer, or the connection broke: another time it may be there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +82,19 @@ class Store(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
-def open_store(where: Path | Database) -> Store:
-    """Return the store in a file or a database; both are made when they are empty. Raises `StoreError`."""
-    return _SqliteStore(where) if isinstance(where, Path) else _PostgresStore(where)
+def open_store(where: Path | Database, tables: Iterable[str] = (), append_only: Iterable[str] = ()) -> Store:
+    """Return the store in a file or a database, with these tables (`Store.create`). Raises `StoreError`."""
+    store = _SqliteStore(where) if isinstance(where, Path) else _PostgresStore(where)
+    try:
+        store.create(tables, append_only)
+    except BaseException:
+        store.close()
+        raise
+    return store
 
 
 class _SqliteStore(Store):
@@ -217,12 +224,16 @@ class _PostgresStore(Store):
             connection = self._psycopg.connect(
                 self._database.url, password=self._database.password, autocommit=True, connect_timeout=CONNECT_S
             )
-            for query in (
-                "SET synchronous_commit = on",
-                f"CREATE SCHEMA IF NOT EXISTS {self._schema}",
-                f"SET search_path = {self._schema}",
-            ):
-                connection.execute(cast("Any", query))
+            try:
+                for query in (
+                    "SET synchronous_commit = on",
+                    f"CREATE SCHEMA IF NOT EXISTS {self._schema}",
+                    f"SET search_path = {self._schema}",
+                ):
+                    connection.execute(cast("Any", query))
+            except BaseException:
+                connection.close()
+                raise
             self._connection = connection
             return connection
         return self._connection
@@ -233,6 +244,7 @@ class _PostgresStore(Store):
             yield
         except self._psycopg.Error as error:
             lines = str(error).strip().splitlines() or [type(error).__name__]
-            raise StoreError(
+            away = isinstance(error, self._psycopg.OperationalError)
+            raise (DatabaseAwayError if away else StoreError)(
                 f"{self.name} cannot be {doing}: {lines[0]}", "check that PostgreSQL runs, and [store] in hub.toml"
             ) from error

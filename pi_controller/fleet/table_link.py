@@ -15,6 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
 from pi_controller import __version__
 from pi_controller.errors import MatError
 from pi_controller.fleet.journals import READING, Journals, NextGameError
@@ -22,6 +24,7 @@ from pi_controller.fleet.messages import (
     ORDER,
     Ack,
     Events,
+    Health,
     Hello,
     MessageError,
     Order,
@@ -32,9 +35,19 @@ from pi_controller.fleet.messages import (
     decode,
     topic,
 )
-from pi_controller.fleet.mqtt import QOS, Broker, Will, password_in, publish, readable_ca, stay_connected
+from pi_controller.fleet.mqtt import (
+    QOS,
+    Broker,
+    Will,
+    password_in,
+    publish,
+    readable_ca,
+    stay_connected,
+    until_one_ends,
+)
 from pi_controller.fleet.outbox import Outbox
-from pi_controller.referee.judge import MatchCall
+from pi_controller.machine_health import read_health
+from pi_controller.referee.judge import MatchCall, RoundClockCall
 from pi_controller.table.command_queue import CommandQueueError
 from pi_controller.table.observer import Observer
 
@@ -44,6 +57,7 @@ if TYPE_CHECKING:
     import aiomqtt
 
     from pi_controller.fleet.outbox import Range
+    from pi_controller.machine_health import MachineHealth
     from pi_controller.table.command_queue import CommandQueue
     from pi_controller.table.settings import Settings
     from pi_controller.table.table import Table
@@ -54,6 +68,10 @@ VIEW_S = 0.25
 """The view is sent no more often."""
 HUB = "hub"
 """Who gives the table a match, in the journal."""
+HEALTH_S = 30.0
+"""How the machine is, is sent no more often."""
+FREE_STEP = 10_000_000
+"""Room on the disk is sent in steps of so many bytes."""
 SOON_S = 0.05
 """So soon the journal of a match that was begun is there."""
 AGAIN_S = 1.0
@@ -93,11 +111,16 @@ class TableLink(Observer):
         journal: Path,
         clock: Callable[[], float] = time.monotonic,
         command_queue: CommandQueue | None = None,
+        wall: Callable[[], float] = time.time,
     ) -> None:
         self._broker = broker
         self._venue = venue
         self._name = name
         self._clock = clock
+        self._wall = wall
+        self._machine: MachineHealth | None = None
+        self._health_at = float("-inf")
+        self._folder = journal.absolute().parent
         self._journals = Journals(journal)
         self._start = secrets.token_hex(4)
         self._outbox = Outbox(self._start, __version__)
@@ -108,6 +131,10 @@ class TableLink(Observer):
         self._reply: Reply | None = None
         self._tried: tuple[str, str] = ("", "")
         """The order that was refused last though the table was free, and the journal at that time."""
+        self._hub_ahead: float | None = None
+        """How far the hub's clock is before `clock`, s, as far as it is known on this connection."""
+        self._clocked: tuple[str, float | None, float | None] = ("", None, None)
+        """The order whose clock was taken last, and how that stood."""
         self._hub = ""
         self._view_at = float("-inf")
         self._known = ""
@@ -157,37 +184,41 @@ class TableLink(Observer):
     def _topic(self, kind: str) -> str:
         return topic(self._venue, self._broker.user, kind)
 
-    async def _session(self, client: aiomqtt.Client) -> None:
+    async def _session(self, client: aiomqtt.Client, messages: asyncio.Queue[aiomqtt.Message]) -> None:
         self._outbox.stop()
         self._sent, self._hub, self._reply, self._tried = None, "", None, ("", "")
+        self._health_at = float("-inf")
+        self._hub_ahead, self._clocked = None, ("", None, None)
         await client.subscribe(self._topic("ack"), QOS)
         await client.subscribe(self._topic(ORDER), QOS)
         await client.subscribe(topic(self._venue, "", "state"), QOS)
         await publish(client, self._topic("state"), State("ready", self._start, self._name), retain=True)
         self._outbox.ask(self._clock())
-        async with asyncio.TaskGroup() as group:
-            receiving = group.create_task(self._receive(client))
-            await self._send(client)
-            receiving.cancel()
+        await until_one_ends(self._receive(messages), self._send(client))
         await publish(client, self._topic("state"), State("stopped", self._start, self._name), retain=True)
 
-    async def _receive(self, client: aiomqtt.Client) -> None:
-        async for message in client.messages:
+    async def _receive(self, messages: asyncio.Queue[aiomqtt.Message]) -> None:
+        while True:
+            message = await messages.get()
             try:
                 about = address(message.topic.value)
                 if not about.table or about.kind in (
                     "ack",
                     ORDER,
                 ):  # the hub's own broker sends more than was asked for
-                    self._take(about.kind, bytes(message.payload))  # pyright: ignore[reportArgumentType]
+                    payload = bytes(message.payload)  # pyright: ignore[reportArgumentType]
+                    self._take(about.kind, payload, kept=message.retain)
             except MessageError as error:
                 self._note(error.what)
             self._news.set()
 
-    def _take(self, kind: str, payload: bytes) -> None:
+    def _take(self, kind: str, payload: bytes, *, kept: bool) -> None:
+        """Take in a message; one that the broker had `kept` may be of any time."""
         now = self._clock()
         if kind == ORDER:
             self._order = decode(payload, Order) if payload else Order()
+            if not kept and self._order.sent is not None:
+                self._hub_ahead = self._order.sent - now
         elif kind == "ack":
             before = self._outbox.refused
             self._outbox.on_ack(now, decode(payload, Ack))
@@ -237,8 +268,29 @@ class TableLink(Observer):
         except (*READING, MessageError) as error:
             self._note(str(error).split("\n", maxsplit=1)[0])
             waits.append(AGAIN_S)
-        waits.append(self._outbox.wait(self._clock()))
+        waits += [await self._send_health(client, latest.view), self._outbox.wait(self._clock())]
         return min((wait for wait in waits if wait is not None), default=None)
+
+    async def _send_health(self, client: aiomqtt.Client, view: View) -> float | None:
+        """Send how the machine is, where that is due; return after how many seconds it is next, None for with news.
+
+        Never while something is hidden: heat or room on the disk say nothing of the bead, and so it stays. What is
+        sent is rounded.
+        """
+        now = self._clock()
+        if now < self._health_at:
+            return self._health_at - now
+        if not nothing_hidden(view):
+            return None
+        self._machine = machine = read_health(folder=self._folder, before=self._machine)
+        machine = msgspec.structs.replace(
+            machine,
+            temperature_c=None if machine.temperature_c is None else float(round(machine.temperature_c)),
+            free_bytes=None if machine.free_bytes is None else machine.free_bytes // FREE_STEP * FREE_STEP,
+        )
+        self._health_at = now + HEALTH_S
+        await publish(client, self._topic("health"), Health(self._wall(), machine, view.link), retain=True)
+        return HEALTH_S
 
     async def _obey(self, client: aiomqtt.Client, latest: _News) -> float | None:
         """Play what the hub has ordered, once, and reply; return after how many seconds to try again, None for not.
@@ -255,7 +307,30 @@ class TableLink(Observer):
         if reply is not None and reply != self._reply:
             self._reply = reply
             await publish(client, self._topic("match"), reply, retain=True)
+        if order.order == self._journals.order and latest.view.phase != "over":
+            wait = wait or await self._set_clock(order)
         return wait
+
+    async def _set_clock(self, order: Order) -> float | None:
+        """Let the game of `order` be played on its round's clock; return after how many seconds to try again."""
+        wanted = order.order, order.ends, order.left_s
+        if wanted == self._clocked or self._command_queue is None:
+            return None
+        if order.ends is not None and self._hub_ahead is not None:
+            left = max(0.0, order.ends - self._hub_ahead - self._clock())
+        elif order.ends is None and order.left_s is not None:
+            left = order.left_s
+        else:
+            return None
+        call = RoundClockCall(0.0, order.order, left, order.ends is not None)
+        try:
+            await self._command_queue.ask(call, HUB, HUB, secrets.token_hex(8))
+        except CommandQueueError:
+            return AGAIN_S
+        except MatError as error:
+            log.warning("the clock of the round is not taken: %s", error.what)
+        self._clocked = wanted
+        return None
 
     async def _try(self, order: Order, latest: _News) -> tuple[Reply | None, float | None]:
         """Return what became of `order`, None where that is not known yet, and when to try again."""

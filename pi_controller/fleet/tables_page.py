@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup
 
+from pi_controller.machine_health import ENOUGH_BYTES
 from pi_controller.show import phrases
 from pi_controller.show.game_show import show_of
 from pi_controller.show.i18n import catalogue, mark
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from pi_controller.fleet.hub import TableShown
     from pi_controller.table.view import View
 
+HOT_C = 80.0
+"""From here a Raspberry Pi slows itself down."""
+CLOCK_S = 5.0
+"""A clock that is wrong by more is mentioned; the message's way is part of it."""
 _LIST = Path(__file__).with_name("tables_list.html")
 _PRESENCE = {"ready": mark("connected"), "stopped": mark("switched off"), "lost": mark("no connection")}
 _ALARMS = {
@@ -44,6 +49,7 @@ class _Row(NamedTuple):
     presence: str
     wanted: str
     alarm: str
+    troubles: Sequence[str]
     sentence: str
     cells: Sequence[_Cell]
 
@@ -71,9 +77,34 @@ def _row(table: TableShown, language: str, match: str = "") -> _Row:
         presence=text(_PRESENCE[table.state]),
         wanted=_why_wanted(view, language) if view is not None else "",
         alarm=text(_ALARMS[table.alarm]) if table.alarm else "",
+        troubles=troubles(table, language),
         sentence=phrases.sentence(view, language) if view is not None else text("Nothing has been heard of it yet."),
         cells=_cells(view, language) if view is not None else (),
     )
+
+
+def troubles(table: TableShown, language: str = "en") -> list[str]:
+    """Return in words what is wrong with the table's machine, as far as it has said."""
+    text = catalogue(language).gettext
+    if table.health is None or table.state != "ready":
+        return []
+    machine, found = table.health.machine, list[str]()
+    if machine.under_voltage:
+        found.append(text("Its power supply is too weak."))
+    elif machine.under_voltage_since_start:
+        found.append(text("Its power supply was too weak for a moment."))
+    if machine.temperature_c is not None and machine.temperature_c >= HOT_C:
+        found.append(text("It is hot: {degrees} °C.").format(degrees=round(machine.temperature_c)))
+    if machine.free_bytes is not None and machine.free_bytes < ENOUGH_BYTES:
+        found.append(text("Its disk is nearly full: {room} MB left.").format(room=machine.free_bytes // 1_000_000))
+    if machine.fs_errors:
+        found.append(text("Its disk has errors: take another card."))
+    if table.clock_s is not None and abs(table.clock_s) > CLOCK_S:
+        late = (
+            text("Its clock is {seconds} s behind.") if table.clock_s < 0 else text("Its clock is {seconds} s ahead.")
+        )
+        found.append(late.format(seconds=round(abs(table.clock_s))))
+    return found
 
 
 def _why_wanted(view: View, language: str) -> str:

@@ -18,7 +18,6 @@ from pi_controller.tournament.decisions import Decision, Fact
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
     from pathlib import Path
-    from types import TracebackType
     from typing import Self
 
 _TABLE = """decisions(
@@ -35,12 +34,7 @@ class TournamentLog:
         self.keys: dict[tuple[str, str], int] = {}
         """By actor and key, which decision was made by a command: said again it counts once."""
         self._last = (0, genesis(""))
-        self._store = open_store(where)
-        try:
-            self._store.create([_TABLE], append_only=["decisions"])
-        except BaseException:
-            self._store.close()
-            raise
+        self._store = open_store(where, [_TABLE], append_only=["decisions"])
 
     def read(self) -> Iterator[Decision]:
         """Yield all decisions in order, each as it was written."""
@@ -88,9 +82,7 @@ class TournamentLog:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @contextmanager

@@ -5,6 +5,7 @@ An action is one of
 * `enter` (`teams` by their seeds, or with `draw`, a text, in any order: the drawing of that seed places them);
 * `begin` (`match`): a match is being played, so that what it hangs on cannot be changed unnoticed;
 * `result` (`match`, `winner`; `sweep` and `sticks`, where the game has them): a game of a match is over;
+* `tie` (`match`): nobody won it, in a round robin of one game a match;
 * `correct` (`match`, `winner`; `sweep`, `sticks`; `game`, which of the match, the last for none; `then`, see below);
 * `withdraw` (`team`; `why`: withdrawn, disqualified or no_show): it plays no more, and loses each match it comes to.
 
@@ -40,7 +41,7 @@ Then = Literal["replay", "void", "keep"]
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A game of a match: who won; whether it was a sweep, and the sticks each had, where that is counted.
+    """A game of a match: who won, "" for nobody; a sweep or not, and the sticks each had, where that is counted.
 
     `walkover`: it was not played, because the other team had gone.
     """
@@ -173,7 +174,7 @@ class Competition(ABC):
 
     def play(self, state: State, action: object) -> State:
         """Return the state after `action`. Raises `InvalidActionError` or `IllegalActionError`; nothing is changed."""
-        do = word(action, ("enter", "begin", "result", "correct", "withdraw"))
+        do = word(action, ("enter", "begin", "result", "tie", "correct", "withdraw"))
         action = cast("Action", action)
         if do == "enter":
             return self._entered(state, action)
@@ -186,6 +187,9 @@ class Competition(ABC):
                 return replace(state, begun=state.begun | {pairing.id})
             case "result":
                 return self._decided(state, action)
+            case "tie":
+                only(action, ("match",))
+                return self._tied(state, self._open(state, action))
             case "correct":
                 return self._corrected(state, action)
             case _:
@@ -207,6 +211,10 @@ class Competition(ABC):
         pairing = self._open(state, action)
         game = self._game(state, pairing, action)
         return self._settled(_with_games(state, pairing.id, (*state.games.get(pairing.id, ()), game)))
+
+    def _tied(self, state: State, pairing: Pairing) -> State:  # noqa: ARG002 - for who has ties
+        """Return the state after a game of `pairing` that nobody won. Raises `IllegalActionError`."""
+        raise IllegalActionError(f"{pairing.id} needs a winner", "play it again")
 
     def _corrected(self, state: State, action: Action) -> State:
         only(action, ("match", "winner"), ("sweep", "sticks", "game", "then"))

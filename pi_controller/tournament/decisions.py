@@ -38,7 +38,8 @@ class Planned(_Fact, frozen=True, tag="plan"):
 
     `results`: a table's result counts at once, or waits for somebody who confirms it. `calling`: matches go to tables
     by themselves as these come free, or as the director says. `judges`: the hub knows who may judge and gives each
-    match one, or the tables see to that. `rest_s` is the time between two matches of a team.
+    match one, or the tables see to that. `rest_s` is the time between two matches of a team. `clock`: each game has its
+    own time, or one clock ends all games of a round (Lahal's round robin).
     """
 
     tournament: _Word
@@ -56,6 +57,7 @@ class Planned(_Fact, frozen=True, tag="plan"):
     calling: Literal["automatic", "director"] = "automatic"
     judges: Literal["hub", "tables"] = "tables"
     rest_s: Annotated[float, Meta(ge=0, le=86_400)] = 0.0
+    clock: Literal["tables", "round"] = "tables"
 
 
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -170,6 +172,19 @@ class Result(_Fact, frozen=True, tag="result"):
     sticks: dict[str, int] = {}
 
 
+class Tied(_Fact, frozen=True, tag="tie"):
+    """Nobody won a match: the time of its round was up before the duel was decided (Lahal, tournament)."""
+
+    match: _Word
+
+
+class ClockSet(_Fact, frozen=True, tag="clock"):
+    """The clock of a round starts, stands, or goes on; once its time is up it starts anew, for games still to play."""
+
+    round: Annotated[int, Meta(ge=1, le=10_000)]
+    running: bool
+
+
 class Corrected(_Fact, frozen=True, tag="correct"):
     """A result was another; `game`: which of the match, the last for none. `then` as in `competition`."""
 
@@ -252,6 +267,8 @@ Fact = (
     | Confirmed
     | Rejected
     | Result
+    | Tied
+    | ClockSet
     | Corrected
     | Gone
     | Absent
@@ -264,7 +281,7 @@ Fact = (
 )
 OF_THE_HUB = (Assigned, Begun, Reported, Retracted, Confirmed, Recalled)
 """What the hub itself decides; some of them people may, too."""
-PLAYED = (Begun, Reported, Confirmed, Result)
+PLAYED = (Begun, Reported, Confirmed, Result, Tied)
 """What an undo never takes along: people have played."""
 
 
@@ -308,6 +325,24 @@ class Source:
     order: str
     judge: str
     t: float
+
+
+@dataclass(frozen=True, slots=True)
+class RoundClock:
+    """The clock of a round: `left_s` to go at `since`, from when on it runs; None: it stands."""
+
+    round: int
+    left_s: float
+    since: float | None = None
+
+    @property
+    def ends(self) -> float | None:
+        """When its time is up, s since 1970; None where it stands."""
+        return None if self.since is None else self.since + self.left_s
+
+    def left(self, t: float) -> float:
+        """Return the seconds to go at `t`."""
+        return self.left_s if self.since is None else max(0.0, self.since + self.left_s - t)
 
 
 @dataclass(frozen=True, slots=True)

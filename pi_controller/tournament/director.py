@@ -8,16 +8,16 @@ A result of a table is first *reported*. It counts when somebody confirms it, or
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
 from pi_controller.games import registry
-from pi_controller.games.base import IllegalActionError, InvalidActionError, Json, Roster
+from pi_controller.games.base import IllegalActionError, InvalidActionError, Json
 from pi_controller.games.wording import listed, nearest, printable, shown
-from pi_controller.tournament.competition import Competition, Pairing, State, names_of, plain_name
+from pi_controller.tournament.competition import names_of, plain_name
 from pi_controller.tournament.decisions import (
     Absent,
     Announced,
@@ -26,6 +26,7 @@ from pi_controller.tournament.decisions import (
     Back,
     Begun,
     Call,
+    ClockSet,
     Confirmed,
     Corrected,
     Decision,
@@ -44,78 +45,24 @@ from pi_controller.tournament.decisions import (
     Reported,
     Result,
     Retracted,
+    RoundClock,
     Ruled,
     Scratched,
     Source,
     TableUsed,
+    Tied,
     Undone,
-    competition_of,
 )
-from pi_controller.tournament.registration import Registration
-from pi_controller.tournament.schedule import Assignment, Hall, Waiting, assign, may_judge
+from pi_controller.tournament.schedule import may_judge
+from pi_controller.tournament.tournament_state import TournamentState
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
-
 
 @dataclass(frozen=True, slots=True)
-class Tournament:
-    """The tournament as it stands. `t` of calls and results are s since 1970."""
-
-    plan: Planned | None = None
-    entered: tuple[str, ...] = ()
-    registration: Registration = field(default_factory=lambda: Registration(Roster()))
-    seed: str = ""
-    state: State = field(default_factory=State)
-    calls: Mapping[str, Call] = field(default_factory=lambda: _NOTHING)
-    reports: Mapping[str, Report] = field(default_factory=lambda: _NOTHING)
-    settled: frozenset[str] = frozenset()
-    """Orders whose games count, or were rejected."""
-    sources: Mapping[str, tuple[Source, ...]] = field(default_factory=lambda: _NOTHING)
-    """By match, where each of its games was played."""
-    ended: Mapping[str, float] = field(default_factory=lambda: _NOTHING)
-    unused: frozenset[str] = frozenset()
-    protests: tuple[Protest, ...] = ()
-    announcement: str = ""
-    stream: str = ""
-
-    @property
-    def competition(self) -> Competition:
-        """The kind of tournament. Raises `IllegalActionError` before there is a plan."""
-        return competition_of(self._planned())
-
-    @property
-    def champion(self) -> str | None:
-        """Who has won."""
-        return self.competition.champion(self.state) if self.state.teams else None
-
-    @property
-    def ready(self) -> tuple[Pairing, ...]:
-        """The matches that can be played or are being played."""
-        return self.competition.ready(self.state) if self.state.teams else ()
-
-    @property
-    def open_protests(self) -> tuple[Protest, ...]:
-        """The protests that the committee has to decide."""
-        return tuple(protest for protest in self.protests if not protest.ruling)
-
-    def order(self, call: Call) -> str:
-        """Return the name of the game of a match that is to be played now: of several, each has its own."""
-        return f"{call.order}-{sum(order.startswith(f'{call.order}-') for order in self.settled) + 1}"
-
-    def schedule(self, tables: Sequence[str], now: float) -> tuple[tuple[Assignment, ...], tuple[Waiting, ...]]:
-        """Return what can be called to which of `tables` at `now`, and what waits for what, the next one first."""
-        plan = self._planned()
-        playing = tuple(Assignment(call.match, call.teams, call.table, call.judge) for call in self.calls.values())
-        judged: dict[str, int] = {}
-        for sources in self.sources.values():
-            for source in sources:
-                judged[source.judge] = judged.get(source.judge, 0) + 1
-        usable = tuple(table for table in tables if table not in self.unused)
-        hall = Hall(usable, playing, self.ended, judged, plan.rest_s, plan.judges == "tables")
-        return assign(hall, self.registration, self.ready, now)
+class Tournament(TournamentState):
+    """A tournament and what decisions make of it."""
 
     def after(self, decision: Decision) -> Tournament:
         """Return the tournament after `decision`. Raises `InvalidActionError` and `IllegalActionError`."""
@@ -165,7 +112,11 @@ class Tournament:
             case Confirmed(order=order):
                 return self._confirmed(self._report(order), t)
             case Result():
-                return self._result(fact, t)
+                return self._settled_by_hand(fact.match, self._action("result", fact), t)
+            case Tied(match=match):
+                return self._settled_by_hand(match, {"do": "tie", "match": match}, t)
+            case ClockSet():
+                return replace(self, clock=self._clock_set(fact, t))
             case Corrected():
                 state = self.competition.play(self.state, self._action("correct", fact))
                 return _pruned(replace(self, state=state))
@@ -177,7 +128,7 @@ class Tournament:
             case Back(player=player):
                 return replace(self, registration=self.registration.back(plain_name(player)))
             case Protested(match=match, team=team, text=text):
-                pairing = self._pairing(match)
+                pairing = self.pairing(match)
                 if plain_name(team) not in pairing.teams:
                     raise IllegalActionError(f"{shown(team)} is not in {match}")
                 protest = Protest(len(self.protests) + 1, t, match, plain_name(team), printable(text))
@@ -191,11 +142,6 @@ class Tournament:
             case Undone():
                 raise InvalidActionError("an undo is told by the history")
 
-    def _planned(self) -> Planned:
-        if self.plan is None:
-            raise IllegalActionError("nothing is planned yet", "say first what is played, and how")
-        return self.plan
-
     def _not_drawn(self) -> None:
         if self.state.teams:
             raise IllegalActionError("the teams are drawn", "undo the drawing, or withdraw the team that goes")
@@ -207,6 +153,11 @@ class Tournament:
         game = registry.game(plan.game, plan.options)  # refuses what it does not have
         if "players" in game.settings:
             raise IllegalActionError(f"{plan.game} is played by players, not by two teams")
+        if plan.clock == "round" and (game.minutes is None or plan.format != "round_robin"):
+            raise IllegalActionError(
+                "one clock for all tables of a round is for a round robin of a game with a time",
+                "choose slahal and each against each, or let each table keep its own time",
+            )
         plan = msgspec.structs.replace(plan, title=printable(plan.title).strip() or "Tournament")
         fresh = replace(self, plan=plan, registration=replace(self.registration, roster=type(game).roster))
         roster, former = fresh.registration.roster, self.registration.roster
@@ -261,14 +212,6 @@ class Tournament:
         competition = self.competition
         return replace(self, state=competition.play(competition.opening, action), seed=fact.seed)
 
-    def _pairing(self, match: str) -> Pairing:
-        pairings = (
-            {pairing.id: pairing for pairing in self.competition.pairings(self.state)} if self.state.teams else {}
-        )
-        if match not in pairings:
-            raise InvalidActionError(f"there is no match {shown(match)}{nearest(match, pairings)}")
-        return pairings[match]
-
     def _call(self, match: str) -> Call:
         if match not in self.calls:
             raise IllegalActionError(f"{shown(match)} is at no table")
@@ -280,7 +223,7 @@ class Tournament:
         return self.reports[order]
 
     def _assigned(self, fact: Assigned, t: float) -> Tournament:
-        pairing = self._pairing(fact.match)
+        pairing = self.pairing(fact.match)
         if not pairing.open:
             raise IllegalActionError(f"{fact.match} is not ready")
         teams = cast("tuple[str, str]", pairing.teams)
@@ -304,7 +247,7 @@ class Tournament:
         return replace(self, calls=MappingProxyType(calls))
 
     def _reported(self, fact: Reported, t: float) -> Tournament:
-        pairing = self._pairing(fact.match)
+        pairing = self.pairing(fact.match)
         if fact.order in self.settled or fact.order in self.reports:
             raise IllegalActionError(f"the result of {fact.match} is known")
         if not pairing.open:
@@ -329,15 +272,32 @@ class Tournament:
         found = replace(found, reports=_without(found.reports, fact.order), settled=found.settled | {fact.order})
         return _pruned(found)
 
-    def _result(self, fact: Result, t: float) -> Tournament:
-        call = self.calls.get(fact.match)
+    def _settled_by_hand(self, match: str, action: Mapping[str, Json], t: float) -> Tournament:
+        call = self.calls.get(match)
         source = Source("", "", self.order(call) if call else "", call.judge if call else "", t)
-        found = self._counted(fact.match, self._action("result", fact), source, t)
+        found = self._counted(match, action, source, t)
         settled = found.settled | {source.order} if source.order else found.settled
         return _pruned(replace(found, settled=settled))
 
+    def _clock_set(self, fact: ClockSet, t: float) -> RoundClock:
+        clock, known = self.clock_of(fact.round), self.clock
+        if clock is None:
+            raise IllegalActionError("each table keeps its own time", "plan it with one clock for a round")
+        if known is not None and known.round != fact.round and known.since is not None and known.left(t) > 0:
+            raise IllegalActionError(f"the clock of round {known.round} runs", "stop it first, or wait for its end")
+        if not fact.running:
+            if clock.since is None or clock.left(t) <= 0:
+                raise IllegalActionError(f"the clock of round {fact.round} does not run")
+            return RoundClock(fact.round, clock.left(t))
+        if clock.since is not None and clock.left(t) > 0:
+            raise IllegalActionError(f"the clock of round {fact.round} runs already")
+        if not any(pairing.round == fact.round for pairing in self.ready):
+            raise IllegalActionError(f"round {fact.round} has no match to be played")
+        left = clock.left_s if clock.since is None else 60.0 * (self.minutes or 0)
+        return RoundClock(fact.round, left, t)
+
     def _counted(self, match: str, action: Mapping[str, Json], source: Source, t: float) -> Tournament:
-        pairing = self._pairing(match)
+        pairing = self.pairing(match)
         state = self.competition.play(self.state, action)
         ended = {**self.ended, **{team: t for team in pairing.teams if team is not None}}
         sources = {**self.sources, match: (*self.sources.get(match, ()), source)}

@@ -155,7 +155,8 @@ class Groups(Competition):
 
     def _settle_through(self, state: State) -> Through | None:
         """Return who goes through as the groups stand; None while a match of theirs is open."""
-        state = replace(cast("GroupsState", state), through=None)
+        if cast("GroupsState", state).through is not None:
+            state = replace(cast("GroupsState", state), through=None)
         leagues = self.parts(state).leagues
         if any(pairing.winner is None for league in leagues.values() for pairing in self.league.pairings(league)):
             return None

@@ -28,12 +28,13 @@ PlayOff = Literal["first", "all", "none"] | int
 class Points:
     """What a game is worth to its winner; a loss is worth nothing.
 
-    A walkover is worth `walkover`: no source has a number for it, and it is the organiser's.
+    A walkover is worth `walkover`, and a tie `tie` to both: no source has a number for them, they are the organiser's.
     """
 
     sweep: int = 3
     win: int = 2
     walkover: int = 2
+    tie: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,13 @@ class RoundRobin(Competition):
 
     def _pairing(self, state: State, match: str, teams: tuple[str, str], number: int) -> Pairing:
         return Pairing(match, teams, number, None, self.winner(state, match))
+
+    def _tied(self, state: State, pairing: Pairing) -> State:
+        """Return the state after a game of `pairing` that nobody won. Raises `IllegalActionError`."""
+        if self.best_of > 1 or pairing.id.startswith("P"):
+            return super()._tied(state, pairing)
+        games = MappingProxyType({**state.games, pairing.id: (Played(""),)})
+        return replace(state, games=games, begun=state.begun | {pairing.id})
 
     def hanging(self, state: State, match: str) -> frozenset[str]:
         """Return the play-offs after the round of `match`: who plays them hangs on every result before."""
@@ -204,6 +212,8 @@ class RoundRobin(Competition):
     def _with_game(self, row: _Row, game: Played) -> _Row:
         won = game.winner == row.team
         worth = self.points.walkover if game.walkover else self.points.sweep if game.sweep else self.points.win
+        if not game.winner:
+            return replace(row, played=row.played + 1, points=row.points + self.points.tie)
         return replace(
             row,
             played=row.played + 1,

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from pi_controller.fleet.hub import Hub
+from pi_controller.fleet.hub_settings import FILE
 from pi_controller.fleet.hub_setup import CA, CONF, PASSWORD, TABLES, set_up
 from pi_controller.fleet.mqtt import Broker
 
@@ -35,10 +36,10 @@ def free_port():
 class Mosquitto:
     """The broker that `hub setup` configured in `folder` for these tables; it can be killed and started again."""
 
-    def __init__(self, folder: Path, tables):
+    def __init__(self, folder: Path, tables, **more):
         self.folder = folder
         self.port = free_port()
-        set_up(folder, VENUE, tables, ["127.0.0.1", "localhost"], self.port, datetime.now(UTC))
+        set_up(folder, VENUE, tables, ["127.0.0.1", "localhost"], self.port, datetime.now(UTC), **more)
         self.process = None
 
     def start(self):
@@ -64,19 +65,32 @@ class Mosquitto:
 
     def account(self, name):
         """Return how `name` signs in."""
-        path = self.folder / "hub.password" if name == "hub" else self.folder / TABLES / name / PASSWORD
-        return Broker("127.0.0.1", self.port, name, path.read_text().strip(), self.folder / CA)
+        return account(self.folder, self.port, name)
+
+    def hub_settings(self, database=None):
+        """Have `hub run` in this folder take any port for its pages, and keep what comes in `database`."""
+        with (self.folder / FILE).open("a") as settings:
+            settings.write("[page]\nport = 0\n")
+            if database is not None:
+                settings.write(f'[store]\ndatabase = "{database}"\n')
+
+
+def account(folder, port, name):
+    """Return how `name` signs in at the broker that was set up in `folder`."""
+    own = folder / f"{name}.password"
+    path = own if own.is_file() else folder / TABLES / name / PASSWORD
+    return Broker("127.0.0.1", port, name, path.read_text().strip(), folder / CA)
 
 
 class RunningHub:
     """A hub in a thread of its own; `until` waits for what it shows, or has in its inbox."""
 
-    def __init__(self, inbox, broker, director=None):
+    def __init__(self, inbox, broker, director=None, **more):
         self.tables, self.quick = (), False
         self.inbox = inbox
         self._news = threading.Condition()
         self._closing = asyncio.Event()
-        self.hub = Hub(inbox, broker, VENUE, self._show, director=director)
+        self.hub = Hub(inbox, broker, VENUE, self._show, director=director, **more)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run)
         self._thread.start()

@@ -9,7 +9,6 @@ time at the table to the hub's disk (ms, kills included), and memory (MB). The s
 """
 
 import argparse
-import asyncio
 import json
 import random
 import signal
@@ -19,17 +18,18 @@ import tempfile
 import time
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
+from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from brokers import PATIENCE_S, VENUE, Mosquitto
+from brokers import PATIENCE_S, VENUE, Mosquitto, account
 from postgres import Postgres
 
 from pi_controller.console import run_line
-from pi_controller.fleet.hub import Hub
+from pi_controller.fleet import hub_run
+from pi_controller.fleet.hub_settings import STORE
 from pi_controller.fleet.inbox import Inbox
 from pi_controller.fleet.messages import Events
-from pi_controller.fleet.mqtt import Broker
 from pi_controller.fleet.store import Database, StoreError, open_store
 from pi_controller.fleet.table_link import TableLink, nothing_hidden
 from pi_controller.games.registry import game
@@ -84,10 +84,10 @@ class Watched(Inbox):
         return answers
 
 
-def hub(folder, where, broker):
-    """Run the hub until killed."""
-    with Watched(where, folder / "lags") as inbox:
-        asyncio.run(Hub(inbox, broker, VENUE, lambda _: None).run(asyncio.Event()))
+def be_hub(folder):
+    """Be `hub run` until killed."""
+    with mock.patch.object(hub_run, "Inbox", lambda where: Watched(where, folder / "lags")):
+        hub_run.run_hub(folder / "broker")
 
 
 class Hall:
@@ -97,12 +97,11 @@ class Hall:
         self.folder, self.every_s, self.server = folder, every_s, server
         self.names = [f"t{n:02d}" for n in range(1, tables + 1)]
         self.broker = Mosquitto(folder / "broker", self.names).start()
+        self.broker.hub_settings(server and server.url)
         self.running = {name: self._begin(name) for name in ("hub", *self.names)}
 
     def _begin(self, name):
         command = [sys.executable, __file__, "--role", name, "--folder", self.folder, "--every", str(self.every_s)]
-        if self.server is not None:
-            command += ["--url", self.server.url]
         with (self.folder / f"{name}.log").open("ab") as log:
             return subprocess.Popen([*command, "--port", str(self.broker.port)], stdout=log, stderr=log)
 
@@ -144,7 +143,7 @@ def memory_mb(pid):
 
 def store_at(folder, url=None):
     """Return where the hub keeps what comes."""
-    return Database(url, VENUE) if url else folder / "hub.sqlite"
+    return Database(url, VENUE) if url else folder / "broker" / STORE
 
 
 def journals(folder, names):
@@ -257,7 +256,6 @@ def main():
     parser.add_argument("--calm", type=float, default=3.0, help="s of play after the last kill")
     parser.add_argument("--seed", type=int, default=11)
     parser.add_argument("--store", choices=("sqlite", "postgresql"), default="sqlite")
-    parser.add_argument("--url", help=argparse.SUPPRESS)
     parser.add_argument("--role", help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--port", type=int, help=argparse.SUPPRESS)
@@ -271,11 +269,9 @@ def main():
             figures = chaos(Path(folder), args.tables, args.kills, args.every, args.seed, args.calm, server)
         print(json.dumps(figures))
         return 0 if whole(figures) else 1
-    place = args.folder / "broker"
-    own = place / "hub.password" if args.role == "hub" else place / "tables" / args.role / "password"
-    broker = Broker("127.0.0.1", args.port, args.role, own.read_text().strip(), place / "ca.crt")
-    where = store_at(args.folder, args.url)
-    return hub(args.folder, where, broker) if args.role == "hub" else play(args.folder, broker, args.every)
+    if args.role == "hub":
+        return be_hub(args.folder)
+    return play(args.folder, account(args.folder / "broker", args.port, args.role), args.every)
 
 
 if __name__ == "__main__":

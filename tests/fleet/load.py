@@ -21,18 +21,15 @@ import time
 from contextlib import ExitStack, closing
 from pathlib import Path
 from types import SimpleNamespace
-from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 import msgspec
-from brokers import PATIENCE_S, VENUE, Mosquitto
-from chaos import Watched, compared, counted, journals, lags_of, memory_mb, received, records_of, store_at, whole
+from brokers import PATIENCE_S, VENUE, Mosquitto, account
+from chaos import be_hub, compared, counted, journals, lags_of, memory_mb, received, records_of, store_at, whole
 from postgres import Postgres
 
 from pi_controller.console import run_line
-from pi_controller.fleet import hub_run
-from pi_controller.fleet.mqtt import Broker
 from pi_controller.fleet.table_link import TableLink
 from pi_controller.games.registry import game
 from pi_controller.referee.referees import referee_for
@@ -91,7 +88,7 @@ def be_tables(folder, names, port, begin, rate):
     for name in names:
         with closing(Journal(folder / f"{name}.sqlite", read_only=True)) as journal:
             metas.append(journal.meta)
-        links.append(TableLink(account(folder, port, name), VENUE, name, folder / f"{name}.sqlite"))
+        links.append(TableLink(account(folder / "broker", port, name), VENUE, name, folder / f"{name}.sqlite"))
     firsts, shown = [begin + offset(name, rate) for name in names], [0] * len(names)
     while True:
         now = time.time()
@@ -104,27 +101,12 @@ def be_tables(folder, names, port, begin, rate):
         time.sleep(TURN_S)
 
 
-def be_hub(folder):
-    """Run the hub until it is stopped."""
-    with mock.patch.object(hub_run, "Inbox", lambda where: Watched(where, folder / "lags")):
-        hub_run.run_hub(folder / "broker")
-
-
-def account(folder, port, name):
-    place = folder / "broker"
-    return Broker("127.0.0.1", port, name, (place / "tables" / name / "password").read_text().strip(), place / "ca.crt")
-
-
 def load(folder, count, rate, seconds, prepare_s, server=None):
     """Return the figures."""
     names = [f"t{n:02d}" for n in range(1, count + 1)]
-    begin, where = time.time() + prepare_s, store_at(folder / "broker")
+    begin, where = time.time() + prepare_s, store_at(folder, server and server.url)
     broker = Mosquitto(folder / "broker", names).start()
-    with (folder / "broker" / "hub.toml").open("a") as settings:
-        settings.write("[page]\nport = 0\n")
-        if server is not None:
-            where = store_at(folder, server.url)
-            settings.write(f'[store]\ndatabase = "{server.url}"\n')
+    broker.hub_settings(server and server.url)
     prepare(folder, names, begin, rate, seconds)
     command = [sys.executable, __file__, "--folder", folder, "--port", str(broker.port), "--rate", str(rate)]
     running = [subprocess.Popen([*command, "--role", "hub"], stdout=subprocess.DEVNULL)]

@@ -20,8 +20,9 @@ from pi_controller.fleet.hub import TableShown
 from pi_controller.fleet.hub_settings import load_hub
 from pi_controller.fleet.hub_setup import set_up
 from pi_controller.fleet.inbox import Inbox
-from pi_controller.fleet.messages import Game, Hello
-from pi_controller.fleet.tables_page import tables_markup, wanted
+from pi_controller.fleet.messages import Game, Health, Hello
+from pi_controller.fleet.tables_page import tables_markup, troubles, wanted
+from pi_controller.machine_health import MachineHealth
 from pi_controller.table.settings import load
 from pi_controller.table.view import Asked
 
@@ -41,6 +42,21 @@ def test_setup_again_keeps_every_key_and_adds_tables(tmp_path, capsys):
     assert all(first[name] == second[name] for name in kept)
     assert "tables/t03/password" in second
     assert load_hub(tmp_path / "hub").broker.address == "192.0.2.7"
+
+
+@needs_mosquitto
+def test_setup_again_keeps_what_people_wrote_into_the_hubs_settings(tmp_path):
+    set_up(tmp_path, VENUE, ["t01"], ["localhost"], 8883, datetime.now(UTC), home=True)
+    with (tmp_path / "hub.toml").open("a") as settings:
+        settings.write(
+            '# for the hall\n[page]\nhost = "0.0.0.0" # everybody\n\n[store]\ndatabase = "postgresql://db/mat"\n'
+        )
+    for _ in range(2):
+        set_up(tmp_path, VENUE, ["t01"], ["192.0.2.7"], 8884, datetime.now(UTC))
+    found = load_hub(tmp_path)
+    assert (found.page.host, found.store.database) == ("0.0.0.0", "postgresql://db/mat")
+    assert (found.broker.address, found.broker.port, found.home_assistant.discovery) == ("192.0.2.7", 8884, False)
+    assert (tmp_path / "hub.toml").read_text().count("# everybody") == 1
 
 
 @needs_mosquitto
@@ -116,6 +132,27 @@ def test_the_page_shows_score_state_and_where_a_judge_is_wanted(shown):
     assert "<b>Table 2</b>" not in html
     assert "Another journal than before" in html
     assert wanted(shown).startswith("<b>Table 2</b>: ")
+
+
+@pytest.mark.parametrize(
+    ("machine", "clock_s", "said"),
+    [
+        (MachineHealth(52.0, False, False, 10**9, 0), 0.4, []),
+        (MachineHealth(), None, []),
+        (MachineHealth(under_voltage=True, under_voltage_since_start=True), None, ["supply is too weak"]),
+        (MachineHealth(under_voltage=False, under_voltage_since_start=True), None, ["was too weak"]),
+        (MachineHealth(81.0, free_bytes=90_000_000, fs_errors=2), 0.0, ["81 °C", "90 MB left", "another card"]),
+        (MachineHealth(), -75.2, ["75 s behind"]),
+        (MachineHealth(), 3600.0, ["3600 s ahead"]),
+    ],
+)
+def test_what_is_wrong_with_a_tables_machine_stands_on_its_card(machine, clock_s, said):
+    table = TableShown("t01", state="ready", health=Health(1.0, machine), clock_s=clock_s)
+    found = troubles(table)
+    assert len(found) == len(said)
+    assert all(word in line for word, line in zip(said, found, strict=True))
+    assert all(line in tables_markup([table]) for line in found)
+    assert troubles(msgspec.structs.replace(table, state="lost")) == []
 
 
 def test_the_page_of_no_table_says_so():

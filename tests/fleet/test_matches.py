@@ -1,6 +1,7 @@
 """Matches given to tables over a real Mosquitto: taken, refused, played, reported; whoever is killed meanwhile."""
 
 import random
+import shutil
 import time
 from functools import partial
 from unittest.mock import patch
@@ -32,28 +33,32 @@ def refereed(rules):
 
 
 class Played:
-    """A table without a mat; `do` is what is typed at it."""
+    """A table without a mat; `do` is what is typed at it. Its clock is `slow` s behind the hub's."""
 
-    def __init__(self, path, broker):
-        self.path, self.broker = path, broker
+    def __init__(self, path, broker, kind="dakota", slow=0.0):
+        self.path, self.broker, self.kind, self.slow = path, broker, kind, slow
         self.start()
+
+    def clock(self):
+        return time.time() - self.slow
 
     def start(self):
         self.journal = Journal(self.path, created=time.time())
-        rules = journalled_game(self.journal, game("dakota"))
+        rules = journalled_game(self.journal, game(self.kind))
         teams = {"A": "A", "B": "B"}
-        self.table = Table(self.journal, rules, teams, refereed(rules), time.time(), "stay", refereed)
+        self.table = Table(self.journal, rules, teams, refereed(rules), self.clock(), "stay", refereed)
         self.queue = CommandQueue()
         self.link = TableLink(self.broker, VENUE, self.broker.user, self.path, command_queue=self.queue)
         self.step()
 
     def step(self):
-        self.queue.serve(self.table, time.time())
-        self.link.on_step(time.time(), self.table, False)
+        self.table.tick(self.clock())
+        self.queue.serve(self.table, self.clock())
+        self.link.on_step(self.clock(), self.table, False)
 
     def do(self, *lines):
         for line in lines:
-            run_line(self.table, line, time.time())
+            run_line(self.table, line, self.clock())
             self.step()
 
     def close(self):
@@ -86,8 +91,8 @@ class HubHall:
             self.inbox.close()
             self.hub = None
 
-    def table(self, name):
-        self.tables[name] = Played(self.folder / f"{name}.sqlite", self.broker.account(name))
+    def table(self, name, *how):
+        self.tables[name] = Played(self.folder / f"{name}.sqlite", self.broker.account(name), *how)
         return self.tables[name]
 
     def do(self, *facts):
@@ -249,6 +254,54 @@ def test_a_hub_restored_from_an_older_copy_hears_of_the_results_again(hall):
     assert not hall.now.state.games
 
 
+def test_one_clock_ends_the_games_of_a_round_at_all_tables_whatever_their_own_clocks_say(hall):
+    tables = [hall.table("t01", "slahal", 0.0), hall.table("t02", "slahal", 5_000.0)]
+    hall.plan(game="slahal", format="round_robin", clock="round", options={"minutes": 1}, calling="automatic")
+    hall.until(lambda: all(table.match for table in tables))
+    for table in tables:
+        table.do("duel A yes B no")
+
+    def shown(table):
+        return table.table.view.ends, table.table.view.ends_stood
+
+    hall.until(lambda: all(shown(table)[1] for table in tables))
+    assert all(ends - stood == pytest.approx(60.0) for ends, stood in map(shown, tables)), "it stands before its start"
+    hall.do(d.ClockSet(1, running=True))
+    hall.until(lambda: all(shown(table)[0] and shown(table)[1] is None for table in tables))
+    ends = hall.now.clock_of(1).ends
+    assert all(shown(table)[0] + table.slow == pytest.approx(ends, abs=2.0) for table in tables)
+    tables[1].close()
+    tables[1].start()  # it has the clock in its journal, and hears of it anew
+    hall.until(lambda: tables[1].link._clocked[1] == ends)
+    assert shown(tables[1])[0] + tables[1].slow == pytest.approx(ends, abs=2.0)
+    tables[0].do("guess left actual right")
+    hall.do(d.ClockSet(1, running=False))
+    hall.until(lambda: all(shown(table)[1] for table in tables))
+    hall.do(d.ClockSet(1, running=True))
+    for table in tables:
+        table.slow -= 61.0
+    hall.until(lambda: all(table.table.view.question for table in tables))
+    assert {table.table.view.question.about for table in tables} == {"time"}, "a table without a mat: its judge says it"
+    for table in tables:
+        table.do("answer time")
+    hall.until(lambda: len(hall.now.sources) == 2)
+    finished = [games[0] for games in hall.now.state.games.values()]
+    assert all(sum(game.sticks.values()) == 11 and not game.sweep for game in finished)
+
+
+def test_a_game_whose_duel_comes_after_the_rounds_time_has_its_own(hall):
+    table = hall.table("t01", "slahal", 0.0)
+    hall.plan(game="slahal", format="round_robin", clock="round", options={"minutes": 1})
+    hall.do(d.Assigned("R1-1", "t01", "a" * 16), d.ClockSet(1, running=True))
+    hall.until(lambda: table.match and table.table.view.ends and table.table.view.ends_stood is None)
+    table.slow = -61.0
+    table.step()
+    assert table.table.view.question is None, "nobody has the king: the time ends nothing"
+    table.do("duel A yes B no")
+    assert table.table.view.ends == pytest.approx(table.clock() + 60.0, abs=2.0)
+    assert table.table.view.question is None
+
+
 def test_matches_are_called_by_themselves_to_the_end(hall):
     tables = [hall.table("t01"), hall.table("t02")]
     hall.plan(calling="automatic")
@@ -313,3 +366,63 @@ def test_a_second_hub_at_the_broker_is_noticed(hall, tmp_path, caplog):
         hall.hub.until(lambda hub: hub.hub.rival)
         other.close()
     assert "stop one of the two" in caplog.text
+
+
+def card(hall, name, place):
+    """Return a Pi with a copy of the card of the table `name`, put in `place`."""
+    (hall.folder / place).mkdir()
+    for path in hall.folder.glob(f"{name}.*"):
+        shutil.copy(path, hall.folder / place / path.name)
+    return Played(hall.folder / place / f"{name}.sqlite", hall.broker.account(name))
+
+
+def test_a_card_put_in_another_pi_goes_on_where_it_was(hall):
+    table = hall.table("t01")
+    hall.plan()
+    hall.do(d.Assigned("W1-1", "t01", "a" * 16))
+    hall.until(lambda: table.match == "W1-1")
+    table.do("toss A")
+    table.close()
+    moved = hall.tables["t01"] = card(hall, "t01", "another")
+    moved.do("close B forfeit gone")
+    hall.until(lambda: "W1-1" in hall.now.sources)
+    assert hall.inbox.alarms() == []
+
+
+def test_a_copied_card_that_plays_beside_the_first_is_told_and_never_mixed(hall):
+    table = hall.table("t01")
+    hall.plan(results="confirm")
+    hall.do(d.Assigned("W1-1", "t01", "a" * 16))
+    hall.until(lambda: table.match == "W1-1")
+    table.do("toss A")
+    epoch = table.journal.meta.epoch
+    hall.until(lambda: hall.inbox.held()["t01"].get(epoch) == table.journal.seq)
+    table.close()
+    copy = card(hall, "t01", "copy")
+    copy.close()
+    table.start()
+    table.do("found")
+    hall.until(lambda: hall.inbox.held()["t01"][epoch] == table.journal.seq)
+    table.close()
+    kept = list(hall.inbox.rows("t01", epoch))
+    copy.start()
+    hall.tables["t01"] = copy
+    copy.do("missed", "found", "close B forfeit gone")
+    hall.until(hall.inbox.alarms)
+    assert [alarm.about for alarm in hall.inbox.alarms()] == ["tampered"]
+    assert list(hall.inbox.rows("t01", epoch)) == kept
+    assert not hall.now.reports
+
+
+def test_the_result_of_a_match_that_is_not_ready_any_more_is_told_and_counts_for_nothing(hall):
+    table = hall.table("t01")
+    hall.plan()
+    hall.do(d.Result("W1-1", TEAMS[0]), d.Result("W1-2", TEAMS[1]), d.Assigned("W2-1", "t01", "a" * 16))
+    hall.until(lambda: table.match == "W2-1")
+    table.do("toss A")
+    hall.until(lambda: hall.now.calls["W2-1"].begun)
+    hall.do(d.Corrected("W1-1", TEAMS[3], then="void"))
+    table.do("close B forfeit gone")
+    hall.until(lambda: any("W2-1 is not to be played" in note for note in hall.director.notes.values()))
+    assert not hall.now.reports
+    assert "W2-1" not in hall.now.state.games

@@ -9,6 +9,7 @@ from pi_controller.fleet.messages import (
     Ack,
     Events,
     Game,
+    Health,
     Hello,
     MessageError,
     Record,
@@ -18,6 +19,7 @@ from pi_controller.fleet.messages import (
     encode,
     topic,
 )
+from pi_controller.machine_health import MachineHealth
 
 EPOCH, HASH = "ab" * 16, "cd" * 32
 RECORD = Record(1, 1, 2.5, "ready", "{}", HASH)
@@ -30,6 +32,8 @@ RECORD = Record(1, 1, 2.5, "ready", "{}", HASH)
         Events(EPOCH, (RECORD, Record(2, 2, 3.0, "shown", '{"t":3}', HASH))),
         Ack(EPOCH, 64, "s-1", "replaced"),
         State("lost", "s", "Table 1"),
+        Health(2.5, MachineHealth(50.0, False, True, 10_000_000, 0), link=True),
+        Health(2.5, MachineHealth()),
     ],
 )
 def test_every_message_comes_back(message):
@@ -48,6 +52,8 @@ def test_every_message_comes_back(message):
         (Ack, b'{"epoch": "%s", "seq": true}' % EPOCH.encode()),
         (Ack, b'{"epoch": "%s", "seq": 1, "more": 1}' % EPOCH.encode()),
         (Ack, b'{"epoch": "%s", "seq": 1, "refused": "never"}' % EPOCH.encode()),
+        (Health, b'{"t": 1.0, "machine": {"temperature_c": "hot"}}'),
+        (Health, b'{"t": 1.0, "machine": {"host": "pi"}}'),
         (State, b'{"state": "ready", "since": "a", "name": "%s"}' % (b"n" * 10_000)),
         (Events, msgspec.json.encode({"epoch": EPOCH, "records": [msgspec.to_builtins(RECORD)] * (MOST_RECORDS + 1)})),
         (Events, b" " * (MOST_BYTES + 1)),

@@ -2,15 +2,16 @@
 
 import asyncio
 import random
+import time
 
 import aiomqtt
 import pytest
-from brokers import VENUE, Mosquitto, RunningHub, free_port, needs_mosquitto
+from brokers import PATIENCE_S, VENUE, Mosquitto, RunningHub, free_port, needs_mosquitto
 
 from pi_controller.console import run_line
 from pi_controller.fleet.inbox import Inbox
 from pi_controller.fleet.messages import State, encode, topic
-from pi_controller.fleet.mqtt import Broker, Will, connection
+from pi_controller.fleet.mqtt import Broker, Will, connection, until_one_ends
 from pi_controller.fleet.table_link import TableLink
 from pi_controller.games.registry import game
 from pi_controller.mat.events import Button, HandIn, HandOut, Link
@@ -26,13 +27,13 @@ pytestmark = needs_mosquitto
 class Played:
     """A game of Hampa Apena at a table with a journal, linked to the hub; `do` is what is typed at the terminal."""
 
-    def __init__(self, path, broker, name="Table 1"):
+    def __init__(self, path, broker, name="Table 1", **link):
         self.path, self.t = path, 1000.0
         self.journal = Journal(path, created=self.t)
         rules = game("dakota", {"points": 2})
         referee = referee_for(rules, RefereeSettings(), random.Random(1).randbytes)
         self.table = Table(self.journal, rules, {"A": "Big Coulee", "B": "Long Hollow"}, referee, self.t)
-        self.link = TableLink(broker, VENUE, name, path)
+        self.link = TableLink(broker, VENUE, name, path, **link)
         self.step()
 
     def step(self):
@@ -109,6 +110,30 @@ def test_the_hub_is_told_when_a_table_is_switched_off(hub, table):
     hub.until(lambda hub: (one := hub.shown("t01")) and one.state == "ready")
     table.link.close()
     hub.until(lambda hub: hub.shown("t01").state == "stopped")
+
+
+def test_the_hub_hears_how_the_tables_machine_is_and_by_how_much_its_clock_is_wrong(hub, broker, tmp_path):
+    played = Played(tmp_path / "t02.sqlite", broker.account("t02"), wall=lambda: time.time() - 600.0)
+    try:
+        shown = hub.until(lambda hub: (one := hub.shown("t02")) and one.health and one)
+    finally:
+        played.close()
+    free = shown.health.machine.free_bytes
+    assert free is not None
+    assert free % 10_000_000 == 0
+    assert -600.0 - PATIENCE_S < shown.clock_s <= -600.0
+
+
+def test_while_something_is_hidden_nothing_of_the_machine_is_sent(hub, table):
+    """What is due waits until the hide is over."""
+    first = hub.until(lambda hub: (one := hub.shown("t01")) and one.health)
+    table.feel(Link(table.t, up=True), Button(table.t, "toss_a"), HandIn(table.t, 2), HandOut(table.t, 2))
+    hub.until(lambda hub: hub.shown("t01").view == table.table.view)
+    table.link._health_at = 0.0  # it is due
+    table.feel(HandIn(table.t, 3), HandOut(table.t, 3))
+    table.link.close()
+    hub.until(lambda hub: hub.shown("t01").state == "stopped")
+    assert hub.shown("t01").health == first
 
 
 def test_of_a_hide_in_progress_the_hub_gets_no_record(hub, table):
@@ -201,7 +226,7 @@ def test_a_table_writes_nothing_of_others(broker):
     async def look():
         async with client(broker, "hub") as hub, client(broker, "t02") as other:
             await hub.subscribe("mat/v1/#", 1)
-            for kind in ("hello", "ev", "state", "view", "ack", "cmd/1"):
+            for kind in ("hello", "ev", "state", "view", "health", "ack", "cmd/1"):
                 await other.publish(topic(VENUE, "t01", kind), b"forged", 1)
             await other.publish(topic(VENUE, "", "state"), b"forged", 1)
             await other.publish(topic(VENUE, "t02", "ack"), b"forged", 1)
@@ -211,6 +236,44 @@ def test_a_table_writes_nothing_of_others(broker):
             return await received(hub, topic(VENUE, "t02", "ev"))
 
     assert asyncio.run(look()) == [topic(VENUE, "t02", "ev")]
+
+
+def test_a_cancellation_that_is_dropped_is_repeated():
+    """As by `asyncio.wait_for` of Python 3.11, where what it waits for comes in the same turn of the loop."""
+    dropped = []
+
+    async def busy():
+        while True:
+            try:
+                await asyncio.sleep(3600.0)
+            except asyncio.CancelledError:
+                if dropped:
+                    raise
+                dropped.append("once")
+
+    async def ends():
+        await asyncio.sleep(0.0)
+
+    asyncio.run(asyncio.wait_for(until_one_ends(busy(), ends()), PATIENCE_S))
+    assert dropped == ["once"]
+
+
+def test_what_one_of_them_raises_ends_the_others_and_is_raised():
+    ended = []
+
+    async def busy():
+        try:
+            await asyncio.sleep(3600.0)
+        finally:
+            ended.append("busy")
+
+    async def fails():
+        raise aiomqtt.MqttError("gone")
+
+    with pytest.raises(BaseExceptionGroup) as caught:
+        asyncio.run(until_one_ends(fails(), busy()))
+    assert caught.group_contains(aiomqtt.MqttError, match="gone")
+    assert ended == ["busy"]
 
 
 @pytest.mark.parametrize("password", [None, "wrong"])

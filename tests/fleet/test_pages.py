@@ -1,7 +1,9 @@
 """The hub's pages: what everybody sees, what the director decides, what is refused."""
 
 import csv
+import html
 import io
+import re
 import secrets
 import sqlite3
 from contextlib import closing
@@ -10,11 +12,12 @@ import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from pi_controller.fleet.boards import Boards
 from pi_controller.fleet.director import Director
 from pi_controller.fleet.hub import TableShown
 from pi_controller.fleet.hub_settings import HubSettings
 from pi_controller.fleet.inbox import Inbox
-from pi_controller.fleet.pages import HubPages
+from pi_controller.fleet.pages import RIGHTS, HubPages
 from pi_controller.fleet.store import StoreError
 from pi_controller.fleet.teams_csv import read_teams
 from pi_controller.fleet.tournament_log import TournamentLog
@@ -91,6 +94,24 @@ def test_the_director_plans_draws_calls_and_enters_a_result(site, tables):
     assert site.web.post("/director/undo", json={"key": secrets.token_hex(8)}).status_code == 200
     assert site.web.get("/results.json").json()["results"] == []
     assert site.web.get("/tournament.json").json()["teams"] == [*TEAMS]
+
+
+def test_a_match_is_offered_to_a_judge_and_a_table_that_can_take_it(site, tables, view):
+    """In the order of names it would be Ann, who judges, and t00, which is not connected."""
+    site.sign_in()
+    for fact in (
+        {"do": "plan", "title": "Wacipi", "judges": "hub"},
+        {"do": "enter", "teams": [{"name": team} for team in TEAMS]},
+        {"do": "appoint", "judges": ["Ann", "Bo"]},
+        {"do": "draw", "order": [*TEAMS]},
+    ):
+        assert site.decide(**fact).status_code == 200
+    site.pages.publish((TableShown("t00", "Table 0", "lost", view()), *tables))
+    assert site.decide(do="assign", match="W1-1", table="t01", judge="Ann").status_code == 200
+    console = site.web.get("/director").text
+    form = console[console.index('data-match="W1-2"') :]
+    assert form.index("Table 2</option>") < form.index("Table 0</option>")
+    assert form.index("<option>Bo") < form.index("<option>Ann")
 
 
 def test_a_command_that_is_sent_again_counts_once(site):
@@ -216,6 +237,173 @@ def test_a_list_is_entered_whole_or_not_at_all(site):
     assert site.web.post("/director/teams", content="\ufeffBig Coulee,Ann\n".encode()).json()["teams"] == 1
 
 
+def test_a_name_of_10_kb_is_refused_wherever_it_comes_from(site):
+    site.sign_in()
+    site.decide(do="plan", title="Wacipi")
+    name = "x" * 10_000
+    for answered in (
+        site.decide(do="enter", teams=[{"name": name}]),
+        site.decide(do="enter", teams=[{"name": "Big Coulee", "players": [name]}]),
+        site.decide(do="appoint", judges=[name]),
+        site.web.post("/director/teams", content=f"Big Coulee,Ann\n{name},Bea\n".encode()),
+    ):
+        assert answered.status_code in (400, 409)
+        assert "1 to 40 characters" in answered.json()["error"]["what"]
+    assert (site.director.now.entered, site.director.now.registration.judges) == ((), ())
+
+
+def test_whatever_can_be_decided_has_a_button_or_a_form(site, tables):
+    """Over a tournament's course; a command without one could not be given by a director with a phone."""
+    site.sign_in()
+    site.pages.publish(tables)
+    found = set()
+
+    def look():
+        page = html.unescape(html.unescape(site.web.get("/director").text))
+        found.update(re.findall(r'data-do="(\w+)"', page), re.findall(r'"do": "(\w+)"', page))
+        found.update(["undo"] if "data-undo" in page else [])
+
+    look()
+    lahal = {"game": "slahal", "format": "round_robin", "calling": "director"}
+    assert site.decide(do="plan", title="Wacipi", **lahal).status_code == 200
+    assert site.director.now.plan.clock == "round", "as the Lahal sheet has it"
+    teams = [{"name": team, "players": [f"{n}a", f"{n}b"], "leader": f"{n}a"} for n, team in enumerate(TEAMS)]
+    for fact in ({"do": "enter", "teams": teams}, {"do": "appoint", "judges": ["Jo"]}):
+        assert site.decide(**fact).status_code == 200
+    look()
+    assert site.decide(do="draw", order=[*TEAMS]).status_code == 200
+    look()
+    match, other = site.director.now.pairing("R1-1"), site.director.now.pairing("R1-2")
+    for fact in (
+        {"do": "assign", "match": "R1-1", "table": "t01"},
+        {"do": "clock", "round": 1, "running": True},
+        {"do": "protest", "match": "R1-1", "team": match.teams[0], "text": "the sleeve"},
+        {"do": "absent", "player": "1b"},
+        {"do": "result", "match": "R1-2", "winner": other.teams[0], "sticks": {other.teams[0]: 7, other.teams[1]: 4}},
+    ):
+        assert site.decide(**fact).status_code == 200, fact
+    order = site.director.now.order(site.director.now.calls["R1-1"])
+    look()
+    site.director.decide(9.0, d.HUB, d.Begun("R1-1"))
+    site.director.decide(9.0, d.HUB, d.Reported("R1-1", order, "t01", "ab" * 16, 9, match.teams[0]))
+    look()
+    assert RIGHTS["head"] | RIGHTS["committee"] <= found
+
+
+def test_the_time_of_a_round_that_has_not_begun_is_not_up(tmp_path):
+    log, inbox = TournamentLog(tmp_path / "hub.sqlite"), Inbox(tmp_path / "hub.sqlite")
+    director, t = Director(log, inbox), [1_000.0]
+    boards = Boards(director, lambda: t[0])
+    teams = tuple(d.Entry(name) for name in TEAMS)
+    planned = d.Planned("a" * 16, game="slahal", format="round_robin", clock="round", options={"minutes": 1})
+    try:
+        for fact in (planned, d.Entered(teams), d.Drawn(order=TEAMS), d.ClockSet(1, running=True)):
+            director.decide(t[0], "Ann", fact)
+        t[0] += 61.0
+        assert "round 1 is up" in boards.regions("director")["clock_buttons"]
+        for match, winner in (("R1-1", TEAMS[0]), ("R1-2", TEAMS[1])):
+            director.decide(t[0], "Ann", d.Result(match, winner))
+        buttons = boards.regions("director")["clock_buttons"]
+        assert "&#34;round&#34;: 2" in buttons
+        assert "is up" not in buttons
+    finally:
+        log.close()
+        inbox.close()
+
+
+@pytest.mark.chromium
+def test_people_players_and_slips_are_entered_without_typing_a_name_twice(site, tables, chromium):
+    pin = site.sign_in()
+    site.pages.publish(tables)
+    site.decide(do="plan", title="Wacipi", game="slahal", format="round_robin", options={"minutes": 5})
+    teams = [{"name": team, "players": [f"{n}a", f"{n}b"], "leader": f"{n}a"} for n, team in enumerate(TEAMS)]
+    site.decide(do="enter", teams=teams)
+    site.decide(do="draw", order=[*TEAMS])
+    page = chromium.new_page(viewport={"width": 390, "height": 844})
+    page.goto(f"{site.origin}/director")
+    page.fill("#name", "Ann")
+    page.fill("#pin", pin)
+    page.click("[type=submit]")
+    page.get_by_text("A player plays no more").click()
+    page.select_option("[data-do=absent] [name=player]", "1b")
+    page.click("[data-do=absent] button")
+    page.get_by_text("Is back").click()
+    page.get_by_text("Is back").wait_for(state="detached")
+    assert not site.director.now.registration.out
+    page.get_by_text("Enter a result").click()
+    first, second = site.director.now.pairing("R1-1").teams
+    page.select_option("[data-do=result] [name=match]", label=f"R1-1: {second} won")
+    page.fill("[data-do=result] [name=sticks_winner]", "11")
+    page.fill("[data-do=result] [name=sticks_other]", "0")
+    page.check("[data-do=result] [name=sweep]")
+    page.click("[data-do=result] button")
+    page.wait_for_function("() => document.querySelector('#said').textContent")
+    assert page.locator("#said").get_attribute("data-value") == "good", page.locator("#said").inner_text()
+    page.get_by_text("Correct a result").wait_for()
+    (game,) = site.director.now.state.games["R1-1"]
+    assert (game.winner, game.sweep, dict(game.sticks)) == (second, True, {second: 11, first: 0})
+    page.locator("[data-region=clock_buttons] button.main").click()
+    page.locator("[data-region=clock_buttons] [data-asked]").click()
+    page.wait_for_function("() => /^[45]:[0-9]{2}$/.test(document.querySelector('[data-ends]')?.textContent ?? '')")
+    page.get_by_text("People who may sign in").click()
+    page.fill("[data-people] [name=name]", "Com")
+    page.select_option("[data-people] [name=role]", "committee")
+    page.click("[data-people] button")
+    page.wait_for_function(r"() => /[0-9]{6}/.test(document.querySelector('#people-told').textContent)")
+    assert page.locator("#people-list li").count() == 2
+    page.context.close()
+
+
+@pytest.mark.chromium
+def test_teams_are_typed_one_after_another_while_the_hub_still_writes(site, tables, chromium):
+    site.sign_in()
+    site.pages.publish(tables)
+    site.decide(do="plan", title="Wacipi")
+    page = chromium.new_page()
+    page.context.add_cookies([{"name": k, "value": v, "url": site.origin} for k, v in site.web.cookies.items()])
+    page.goto(f"{site.origin}/director")
+    held, answered = [], "document.getElementById('said').dataset.value"
+    page.route("**/director/command", lambda route: held.append((route, route.fetch())), times=1)
+    page.locator("[name=team]").focus()
+    page.keyboard.type("Big Coulee")
+    page.keyboard.press("Enter")
+    page.locator("ul.chips").get_by_text("Big Coulee", exact=True).wait_for()  # shown before the answer is here
+    page.keyboard.type("Long Hollow")
+    page.keyboard.press("Enter")
+    page.keyboard.type("Enemy")
+    route, answer = held.pop()
+    with page.expect_response(lambda response: "Long Hollow" in (response.request.post_data or "")):
+        route.fulfill(response=answer)
+    assert page.input_value("[name=team]") == "Enemy"
+    assert [*site.director.now.entered] == ["Big Coulee", "Long Hollow"]
+    page.fill("[name=team]", "Enemy Swim, Ann, Ann")
+    page.keyboard.press("Enter")
+    page.wait_for_function(f"{answered} === 'bad'")
+    assert page.input_value("[name=team]") == "Enemy Swim, Ann, Ann", "what was refused can be mended"
+    page.context.close()
+
+
+@pytest.mark.chromium
+def test_the_bracket_prints_on_paper_without_what_is_for_the_screen(site, chromium):
+    site.sign_in()
+    site.decide(do="plan", title="Wacipi")
+    site.decide(do="enter", teams=[{"name": f"Team {n}"} for n in range(24)])
+    site.decide(do="draw", seed="4 1 6 2")
+    page = chromium.new_page(viewport={"width": 1047, "height": 718})  # A4 without its margins
+    page.goto(f"{site.origin}/bracket")
+    assert page.get_by_role("button", name="Print").is_visible()
+    page.emulate_media(media="print")
+    assert not page.get_by_role("button", name="Print").is_visible()
+    wide, high = page.evaluate(
+        "(box => [box.right, box.height])(document.querySelector('svg').getBoundingClientRect())"
+    )
+    assert wide <= 1047
+    assert high <= 718, "on one sheet"
+    printed = page.pdf(prefer_css_page_size=True)
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) in (3, 4)
+    page.context.close()
+
+
 @pytest.mark.chromium
 def test_the_console_works_and_anybody_can_read_the_pages(site, tables, chromium):
     pin = site.sign_in()
@@ -233,7 +421,7 @@ def test_the_console_works_and_anybody_can_read_the_pages(site, tables, chromium
     for team in TEAMS:
         page.fill("[name=team]", team)
         page.click("[data-do=enter] button")
-        page.get_by_text(team, exact=True).first.wait_for()
+        page.locator("ul.chips").get_by_text(team, exact=True).wait_for()
     page.fill("[name=seed]", "4 1 6 2")
     page.click("[data-do=draw] button")
     page.locator("[data-region=matches] .row").first.wait_for()

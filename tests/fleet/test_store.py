@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+
+import psycopg
 import pytest
+from brokers import free_port
 from test_inbox import A, events, records, take
 
 from pi_controller.errors import SettingsError
+from pi_controller.fleet.hub_run import HubRun
 from pi_controller.fleet.hub_settings import load_hub, store_of
 from pi_controller.fleet.inbox import Inbox
 from pi_controller.fleet.messages import Ack, Game, Hello
@@ -40,6 +45,57 @@ def test_a_database_that_is_not_there_is_an_error_that_says_what_to_do(tmp_path)
         Inbox(Database(f"postgresql://hub@/postgres?host={tmp_path}", "hall", "secret"))
     assert "check that PostgreSQL runs" in caught.value.todo
     assert "secret" not in str(caught.value)
+
+
+def test_a_hub_that_starts_before_its_database_waits_for_it(postgres, tmp_path, caplog):
+    port = free_port()
+    (tmp_path / "hub.toml").write_text(
+        f'[broker]\nport = {port}\n[page]\nport = 0\n[store]\ndatabase = "{postgres.url}"\n[venue]\nname = "late"\n'
+    )
+    lines = []
+
+    async def start():
+        hub, closing = HubRun(tmp_path, lines.append, shows=False), asyncio.Event()
+        running = asyncio.create_task(hub.run(closing))
+        while "no connection to the database" not in caplog.text:
+            await asyncio.sleep(0.01)
+        assert not lines
+        await asyncio.to_thread(postgres.start)
+        await hub.listening()
+        closing.set()
+        await running
+
+    postgres.kill()
+    asyncio.run(start())
+    assert any("all tables: http" in line for line in lines)
+    with Inbox(Database(postgres.url, "late")) as inbox:
+        assert inbox.held() == {}
+
+
+def test_a_hub_that_waits_for_its_database_can_be_stopped(tmp_path, caplog):
+    (tmp_path / "hub.toml").write_text(f'[store]\ndatabase = "postgresql://hub@/postgres?host={tmp_path}"\n')
+
+    async def start():
+        hub, closing = HubRun(tmp_path, shows=False), asyncio.Event()
+        running = asyncio.create_task(hub.run(closing))
+        while "no connection to the database" not in caplog.text:
+            await asyncio.sleep(0.01)
+        closing.set()
+        await running
+        with pytest.raises(asyncio.CancelledError):
+            await hub.listening()
+
+    asyncio.run(start())
+
+
+def test_a_fault_of_the_settings_is_not_waited_for(postgres, tmp_path):
+    """An account that may not make the venue's schema never will."""
+    with psycopg.connect(postgres.url, autocommit=True) as db:
+        db.execute("CREATE ROLE guest LOGIN")
+    url = postgres.url.replace("hub@", "guest@")
+    (tmp_path / "hub.toml").write_text(f'[store]\ndatabase = "{url}"\n')
+    with pytest.raises(StoreError, match="permission denied"):
+        asyncio.run(HubRun(tmp_path, shows=False).run(asyncio.Event()))
 
 
 def test_the_settings_name_it_without_a_password(tmp_path):

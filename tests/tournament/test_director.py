@@ -225,3 +225,64 @@ def test_a_random_tournament_with_withdrawals_has_no_call_of_a_team_that_went():
     assert not hall.now.calls
     played(rng, hall)
     assert hall.now.champion
+
+
+def lahal(**plan):
+    hall = Hall(game="slahal", format="round_robin", clock="round", **plan)
+    hall.do(d.Drawn(order=TEAMS))
+    return hall
+
+
+def test_one_clock_is_for_a_round_robin_of_a_game_with_a_time():
+    for plan in ({"game": "dakota", "format": "round_robin"}, {"game": "slahal", "format": "double"}):
+        with pytest.raises(IllegalActionError, match="one clock"):
+            Hall(clock="round", **plan)
+    with pytest.raises(IllegalActionError, match="its own time"):
+        Hall(game="slahal", format="round_robin").do(d.Drawn(order=TEAMS), d.ClockSet(1, running=True))
+
+
+def test_the_clock_of_a_round_runs_stands_goes_on_and_starts_anew_when_its_time_was_up():
+    hall = lahal(options={"minutes": 10})
+    clock = hall.now.clock_of(1)
+    assert (clock.left_s, clock.ends) == (600.0, None)
+    hall.do(d.ClockSet(1, running=True))
+    began = hall.t
+    assert hall.now.clock_of(1).ends == began + 600.0
+    with pytest.raises(IllegalActionError, match="runs already"):
+        hall.do(d.ClockSet(1, running=True))
+    with pytest.raises(IllegalActionError, match="round 1 runs"):
+        hall.do(d.ClockSet(2, running=True))
+    hall.t = began + 100.0
+    hall.do(d.ClockSet(1, running=False))
+    assert hall.now.clock_of(1).left(hall.t + 50.0) == 600.0 - (hall.t - began)
+    left = hall.now.clock_of(1).left_s
+    hall.do(d.ClockSet(1, running=True))
+    assert hall.now.clock_of(1).ends == hall.t + left
+    hall.t += 1_000.0
+    assert hall.now.clock_of(1).left(hall.t) == 0.0
+    hall.do(d.ClockSet(1, running=True))
+    assert hall.now.clock_of(1).ends == hall.t + 600.0
+    hall.undo()
+    assert hall.now.clock_of(1).left(hall.t) == 0.0
+
+
+def test_a_round_waits_until_the_one_before_is_over_and_a_match_may_end_with_nobody_winning():
+    hall = lahal()
+    assert [one.match for one in hall.now.schedule(("t01", "t02", "t03"), hall.t)[0]] == ["R1-1", "R1-2"]
+    hall.do(d.Result("R1-1", TEAMS[0], sweep=True, sticks={TEAMS[0]: 11, TEAMS[3]: 0}))
+    assert [one.match for one in hall.now.schedule(("t01", "t02", "t03"), hall.t)[0]] == ["R1-2"]
+    hall.do(d.Tied("R1-2"))
+    assert {one.match for one in hall.now.schedule(("t01", "t02", "t03"), hall.t)[0]} == {"R2-1", "R2-2"}
+    rows = {row["team"]: row for row in hall.now.competition.standings(hall.now.state)}
+    tied = rows[hall.now.pairing("R1-2").teams[0]]
+    assert (tied["played"], tied["wins"], tied["losses"], tied["points"]) == (1, 0, 0, 0)
+    assert rows[TEAMS[0]]["points"] == 3
+    hall.do(d.Corrected("R1-2", hall.now.pairing("R1-2").teams[1]))
+    assert hall.now.pairing("R1-2").winner == hall.now.pairing("R1-2").teams[1]
+
+
+def test_an_elimination_has_no_match_that_nobody_wins():
+    hall = Hall()
+    hall.do(d.Drawn(order=TEAMS))
+    with pytest.raises(IllegalActionError, match="needs a winner"):
+        hall.do(d.Tied("W1-1"))

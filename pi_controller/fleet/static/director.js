@@ -27,7 +27,13 @@ async function send(/** @type {string} */ path, /** @type {BodyInit} */ body, ty
   }
 }
 
-const command = (/** @type {object} */ fact) => send("/director/command", JSON.stringify({ key: fresh(), fact }));
+let last = Promise.resolve(true);
+
+/** Send a decision, after those before it; return whether it was done. */
+function command(/** @type {object} */ fact) {
+  const body = JSON.stringify({ key: fresh(), fact });
+  return (last = last.then(() => send("/director/command", body)));
+}
 
 /** Return whether the button was touched a second time; the first touch asks for that. */
 function sure(/** @type {HTMLElement} */ button) {
@@ -44,7 +50,7 @@ function sure(/** @type {HTMLElement} */ button) {
 
 document.addEventListener("click", async (event) => {
   const button = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest("button"));
-  if (!button || button.closest("form")) return;
+  if (!button || button.closest("form") || button.closest("#people")) return;
   if (button.id === "sign-out") {
     await send("/director/sign-out", "{}");
     return location.reload();
@@ -61,25 +67,91 @@ function fact(/** @type {HTMLFormElement} */ form, /** @type {HTMLElement | null
   for (const [key, value] of new FormData(form)) if (value !== "" || key === "text") found[key] = String(value);
   if (by?.getAttribute("name")) found[by.getAttribute("name") ?? ""] = by.getAttribute("value");
   if (form.dataset.protest) found.protest = Number(form.dataset.protest);
-  for (const key of ["best_of", "groups", "through"]) if (found[key]) found[key] = Number(found[key]);
+  const chosen = /** @type {HTMLSelectElement | null} */ (form.querySelector("select[name=match]"))?.selectedOptions[0];
+  for (const key of ["winner", "team"]) if (chosen?.dataset[key]) found[key] = chosen.dataset[key];
+  if (form.dataset.match) found.match = form.dataset.match;
+  for (const key of ["best_of", "groups", "through", "rest_s", "game"]) if (found[key] && !Number.isNaN(Number(found[key]))) found[key] = Number(found[key]);
+  if ("sweep" in found) found.sweep = true;
+  if (found.sticks_winner || found.sticks_other) {
+    const other = JSON.parse(chosen?.dataset.teams ?? "[]").find((/** @type {string} */ team) => team !== found.winner);
+    found.sticks = { [found.winner]: Number(found.sticks_winner ?? 0), [other]: Number(found.sticks_other ?? 0) };
+  }
+  delete found.sticks_winner;
+  delete found.sticks_other;
+  if (typeof found.order === "string") found.order = found.order.split("\n").map((one) => one.trim()).filter(Boolean);
   if (form.dataset.do === "plan") {
     const pairs = String(found.options ?? "").split(/[\s,]+/).filter(Boolean);
     found.options = Object.fromEntries(pairs.map((pair) => pair.split("=", 2)));
   }
   if (form.dataset.do === "enter") {
     const [name, ...players] = String(found.team).split(",").map((one) => one.trim());
-    return { do: "enter", teams: [{ name, players: players.filter(Boolean) }] };
+    const here = players.filter(Boolean);
+    return { do: "enter", teams: [{ name, players: here, leader: form.dataset.leader ? (here[0] ?? "") : "" }] };
   }
   if (form.dataset.do === "appoint") return { do: "appoint", judges: [found.judge] };
   return found;
 }
 
+/** Forms whose answer is not here yet: touched twice they count once.
+ * @type {WeakSet<HTMLFormElement>} */
+const waiting = new WeakSet();
+
+/** Enter the team that is typed; the next one can be typed at once. A team that was refused stands there again. */
+async function enter(/** @type {HTMLFormElement} */ form) {
+  const field = () => /** @type {HTMLInputElement} */ (document.querySelector("[data-do=enter] [name=team]"));
+  const typed = field().value;
+  const entered = command(fact(form, null));
+  field().value = "";
+  if (!(await entered) && !field().value) field().value = typed;
+}
+
 document.addEventListener("submit", async (event) => {
   event.preventDefault();
   const form = /** @type {HTMLFormElement} */ (event.target);
+  if (form.dataset.do === "enter") return enter(form);
+  if (waiting.has(form)) return;
+  waiting.add(form);
   const file = /** @type {HTMLInputElement | null} */ (form.querySelector("[type=file]"))?.files?.[0];
   const by = /** @type {HTMLElement | null} */ (/** @type {SubmitEvent} */ (event).submitter);
-  const done = file && form.dataset.file ? await send(form.dataset.file, file, "text/csv") : await command(fact(form, by));
+  let done = true;
+  if (form.dataset.people) await people({ do: form.dataset.people, ...Object.fromEntries(new FormData(form)) });
+  else if (file && form.dataset.file) done = await send(form.dataset.file, file, "text/csv");
+  else done = await command(fact(form, by));
+  waiting.delete(form);
   if (done) form.reset();
-  /** @type {HTMLElement | null} */ (document.activeElement)?.blur();
+  if (form.contains(document.activeElement)) /** @type {HTMLElement} */ (document.activeElement).blur();
+});
+
+/** Show who may sign in, after `change` where there is one. A new PIN is shown once and kept nowhere here. */
+async function people(/** @type {Record<string, any> | null} */ change) {
+  const outcome = /** @type {HTMLElement} */ (document.getElementById("people-told"));
+  const list = /** @type {HTMLElement} */ (document.getElementById("people-list"));
+  const ask = async (/** @type {RequestInit} */ how) => (await fetch("/director/people", how)).json();
+  try {
+    const done = change ? await ask({ method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(change) }) : {};
+    const all = await ask({});
+    const error = done.error ?? all.error;
+    outcome.textContent = error ? [error.what, error.todo].filter(Boolean).join(": ") : "";
+    const name = change?.name ?? all.people?.find((/** @type {any} */ one) => one.id === change?.id)?.name ?? "";
+    if (done.pin) outcome.textContent = `${(words.pin ?? "").replace("{name}", name)} ${done.pin}`;
+    list.replaceChildren(
+      ...(all.people ?? []).map((/** @type {any} */ one) => {
+        const row = document.createElement("li");
+        row.append(Object.assign(document.createElement("bdi"), { textContent: one.name }), ` (${one.role}) `);
+        for (const [does, label] of [["new_pin", words.newPin], ["revoke", words.signOut], ["remove", words.remove]]) {
+          const button = Object.assign(document.createElement("button"), { type: "button", textContent: label });
+          button.dataset.sure = "yes";
+          button.addEventListener("click", () => sure(button) && people({ do: does, id: one.id }));
+          row.append(button);
+        }
+        return row;
+      }),
+    );
+  } catch {
+    outcome.textContent = words.failed ?? "";
+  }
+}
+
+document.getElementById("people")?.addEventListener("toggle", (event) => {
+  if (/** @type {HTMLDetailsElement} */ (event.target).open) people(null);
 });

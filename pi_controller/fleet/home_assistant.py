@@ -1,0 +1,83 @@
+"""Home Assistant's MQTT discovery: which entities a table has there. Nothing of a game is in it, and nothing commands.
+
+Written after https://www.home-assistant.io/integrations/mqtt/#mqtt-discovery; the values themselves come from the
+table's own `state` and `health`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import msgspec
+
+from pi_controller import __version__
+from pi_controller.fleet.messages import topic
+
+PREFIX = "homeassistant"
+"""Under which Home Assistant looks unless it was told otherwise."""
+ACCOUNT = "home"
+"""Home Assistant's own at the broker."""
+
+
+class _Entity(NamedTuple):
+    component: str
+    key: str
+    name: str
+    kind: str
+    value: str
+    more: dict[str, str]
+
+
+_ENTITIES = (
+    _Entity(
+        "binary_sensor",
+        "connected",
+        "Connected",
+        "state",
+        "{{ 'ON' if value_json.state == 'ready' else 'OFF' }}",
+        {"device_class": "connectivity"},
+    ),
+    _Entity(
+        "binary_sensor",
+        "supply",
+        "Power supply too weak",
+        "health",
+        "{{ 'ON' if value_json.machine.under_voltage | default(false) else 'OFF' }}",
+        {"device_class": "problem"},
+    ),
+    _Entity(
+        "sensor",
+        "temperature",
+        "Temperature",
+        "health",
+        "{{ value_json.machine.temperature_c | default(none) }}",
+        {"device_class": "temperature", "unit_of_measurement": "°C"},
+    ),
+    _Entity(
+        "sensor",
+        "free",
+        "Free disk",
+        "health",
+        "{{ value_json.machine.free_bytes | default(none) }}",
+        {"device_class": "data_size", "unit_of_measurement": "B"},
+    ),
+)
+
+
+def discovery(venue: str, table: str, name: str) -> dict[str, bytes]:
+    """Return what is published, retained, for the table that people call `name`: topic -> JSON."""
+    node = f"moccasin_mat_{venue}_{table}"
+    found: dict[str, bytes] = {}
+    for entity in _ENTITIES:
+        payload: dict[str, Any] = {
+            "name": entity.name,
+            "unique_id": f"{node}_{entity.key}",
+            "state_topic": topic(venue, table, entity.kind),
+            "value_template": entity.value,
+            "entity_category": "diagnostic",
+            "device": {"identifiers": [node], "name": name or table},
+            "origin": {"name": "Moccasin Mat", "sw_version": __version__},
+            **entity.more,
+        }
+        found[f"{PREFIX}/{entity.component}/{node}/{entity.key}/config"] = msgspec.json.encode(payload)
+    return found
