@@ -41,15 +41,15 @@ class Felt:
 
 
 def felt(stroke: Stroke) -> Felt:
-    """Return what the pads felt, as the detector hears it."""
+    """Return what the pads felt, through the filter of the detector."""
     s, pads = stroke.strikes, stroke.samples.shape[1]
     lsb = max(1.0, stroke.full_scale / 32768)
     bands = [band for band in s.bands_hz if band[0] < 0.3 * stroke.rate] or list(s.bands_hz[:1])
-    heard = StrikeFilter(stroke.rate, pads, bands, 2.0 * lsb, s.hop_s)
-    hops = heard.feed(stroke.samples)
+    strike_filter = StrikeFilter(stroke.rate, pads, bands, 2.0 * lsb, s.hop_s)
+    hops = strike_filter.feed(stroke.samples)
     energy = hops.copy()
     energy[:, :, 1:] = 0.5 * (hops[:, :, 1:] + hops[:, :, :-1])
-    ms = 1000 * (stroke.start - stroke.t + (np.arange(energy.shape[2]) * heard.hop - LOOK_AHEAD) / stroke.rate)
+    ms = 1000 * (stroke.start - stroke.t + (np.arange(energy.shape[2]) * strike_filter.hop - LOOK_AHEAD) / stroke.rate)
     quiet = (ms < -1000 * _GUARD_S) & (ms > ms[:1].sum() + 1000 * _SETTLE_S)
     before = energy[:, :, quiet] if quiet.sum() > 20 else energy
     floor = np.maximum(np.quantile(before, s.floor_rank, axis=2), (s.floor_lsb * lsb) ** 2)
@@ -85,9 +85,9 @@ def details(stroke: Stroke) -> str:
     return f"Hide {stroke.hide}{margin}"
 
 
-def threshold(heard: Felt) -> str:
+def threshold(levels: Felt) -> str:
     """Return what the dashed line is, in a line."""
-    return f"- - {heard.threshold_db:g} dB over the pad's own quiet: the threshold"
+    return f"- - {levels.threshold_db:g} dB over the pad's own quiet: the threshold"
 
 
 _STYLE = """
@@ -108,25 +108,25 @@ _LEFT, _SPLIT, _NEAR, _RIGHT = 52, 268, 288, 468
 
 def hit_svg(stroke: Stroke) -> str:
     """Return the picture as an SVG file's text, 480 wide; it follows the reader's light or dark."""
-    heard = felt(stroke)
+    levels = felt(stroke)
     pads = stroke.samples.shape[1]
     pitch = _LANE + _WAVE + _GAP
     bottom = _TOP + pads * pitch - _GAP
     height = bottom + 50
-    most = max(10 * math.ceil(heard.db.max() / 10), 30)
+    most = max(10 * math.ceil(levels.db.max() / 10), 30)
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img" style="{_SIZE}">',
         f"<title>{headline(stroke)}</title><style>{_STYLE}</style>",
         f'<rect class="g" width="{_WIDTH}" height="{height}" rx="6"/>',
         f'<text class="t b" x="12" y="30">{headline(stroke)}</text>',
         f'<text class="s" x="12" y="52">{details(stroke)}</text>',
-        f'<text class="s" x="12" y="71">{threshold(heard)}</text>',
+        f'<text class="s" x="12" y="71">{threshold(levels)}</text>',
     ]
-    whole = (float(heard.ms[0]), float(heard.ms[-1])) if len(heard.ms) else (-200.0, 200.0)
+    whole = (float(levels.ms[0]), float(levels.ms[-1])) if len(levels.ms) else (-200.0, 200.0)
     panels = ((_LEFT, _SPLIT, whole), (_NEAR, _RIGHT, NEAR_MS))
     for pad in range(1, pads + 1):
         top = _TOP + (pad - 1) * pitch
-        out += _lane(stroke, heard, pad, top, most, panels)
+        out += _lane(stroke, levels, pad, top, most, panels)
     for left, right, (first, last) in panels:
         x = left + (right - left) * (0 - first) / (last - first)
         out.append(f'<path class="z" d="M{x:.1f} {_TOP - 8}V{bottom}" stroke-width="1"/>')
@@ -140,7 +140,7 @@ def hit_svg(stroke: Stroke) -> str:
 
 def _lane(
     stroke: Stroke,
-    heard: Felt,
+    levels: Felt,
     pad: int,
     top: float,
     most: float,
@@ -149,11 +149,11 @@ def _lane(
     base, mid = top + _LANE, top + _LANE + _WAVE / 2 + 2
     struck = pad in stroke.pads
     kind = ("h" if stroke.sure else "d") if struck else "q"
-    db, wave = heard.db[pad - 1], stroke.samples[:, pad - 1].astype(np.float64)
+    db, wave = levels.db[pad - 1], stroke.samples[:, pad - 1].astype(np.float64)
     wave = wave - np.median(wave)
     loudest = max(float(np.abs(stroke.samples - np.median(stroke.samples, axis=0)).max()), 8.0)
     at = 1000 * (stroke.start - stroke.t + np.arange(len(wave)) / stroke.rate)
-    level = base - _LANE * heard.threshold_db / most
+    level = base - _LANE * levels.threshold_db / most
     out = [
         f'<text class="t m" x="{_LEFT}" y="{top - 4:g}">Pad {pad}</text>',
         f'<text class="s m e" x="{_LEFT - 4}" y="{base:g}">0</text>',
@@ -161,7 +161,7 @@ def _lane(
     ]
     for left, right, span in panels:
         out.append(f'<path class="l" d="M{left} {base:g}H{right}M{left} {top:g}H{right}" fill="none"/>')
-        points = _columns(heard.ms, db, span, right - left)
+        points = _columns(levels.ms, db, span, right - left)
         if points:
             area = "".join(f"L{left + x} {base - _LANE * min(high, most) / most:.1f}" for x, _, high in points)
             out.append(
@@ -172,7 +172,7 @@ def _lane(
         # a line of the ground's colour under the dashes keeps them apart from what they cross
         out.append(f'<path class="o" d="M{left} {level:.1f}H{right}" fill="none"/>')
         out.append(f'<path class="c" d="M{left} {level:.1f}H{right}" fill="none"/>')
-    first = heard.first_ms[pad - 1]
+    first = levels.first_ms[pad - 1]
     if first is not None:
         out.append(f'<text class="t m e" x="{_RIGHT}" y="{top - 4:g}">felt at {first:+.1f} ms</text>')
     return out
@@ -223,15 +223,15 @@ _DOTS = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))  # from below, left
 
 def hit_text(stroke: Stroke, width: int = 72) -> str:
     """Return the picture as text of `width` columns: two rows of braille a pad, `-` at the left is the threshold."""
-    heard = felt(stroke)
+    levels = felt(stroke)
     columns = max(width - 22, 10)
-    most = max(10 * math.ceil(heard.db.max() / 10), 30)
-    lines = [headline(stroke), details(stroke), threshold(heard), ""]
+    most = max(10 * math.ceil(levels.db.max() / 10), 30)
+    lines = [headline(stroke), details(stroke), threshold(levels), ""]
     span = (-20.0, 80.0)
-    row = min(int(heard.threshold_db / most * 2), 1)
+    row = min(int(levels.threshold_db / most * 2), 1)
     for pad in range(1, stroke.samples.shape[1] + 1):
         heights = np.zeros(2 * columns, int)
-        for x, _, high in _columns(heard.ms, heard.db[pad - 1], span, 2 * columns):
+        for x, _, high in _columns(levels.ms, levels.db[pad - 1], span, 2 * columns):
             heights[x] = min(round(high / most * 8), 8)
         rows = [
             "".join(
@@ -248,7 +248,7 @@ def hit_text(stroke: Stroke, width: int = 72) -> str:
             )
             for half in (1, 0)
         ]
-        first = heard.first_ms[pad - 1]
+        first = levels.first_ms[pad - 1]
         mark = "*" if pad in stroke.pads else " "
         delay = "" if first is None else f" {first:+6.1f} ms"
         lines.append(f"       {'-' if row else ' '}{rows[0]}".rstrip("\u2800 "))

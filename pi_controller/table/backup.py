@@ -1,9 +1,9 @@
 """The backup: a copy of the journal on another disk, a USB stick say, renewed while the game is played.
 
-It never holds up the game: a thread of its own reads the journal as any onlooker does, and the game only tells it when
+It never holds up the game: a thread of its own reads the journal as any onlooker does, and the game only wakes it when
 there is something new. The copy is written beside the last one, synced, read back, its hash chain followed to the same
-head, and only then put in the last one's place. A stick that is pulled out or full is said once; it is tried again, and
-said when it is well. A copy that holds more than the journal does is never replaced.
+head, and only then put in the last one's place. A stick that is pulled out or full is logged once; it is tried again,
+and logged when it is well. A copy that holds more than the journal does is never replaced.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class Backup(Observer):
         self._due = threading.Event()
         self.done = threading.Event()
         self._closing = False
-        self._said = ""
+        self._last_fault = ""
         self._thread = threading.Thread(target=self._keep, name="backup", daemon=True)
         self.done.set()
         self._thread.start()
@@ -165,12 +165,12 @@ class Backup(Observer):
                 self._finished.popleft()
             copy = self._copy(self._journal, self._folder)
         except JournalError as error:
-            if error.what != self._said:
+            if error.what != self._last_fault:
                 log.warning("%s; the game goes on, and it is tried again", error.what)
-            self._said = error.what
+            self._last_fault = error.what
             return
-        if self._said or not self._kept[1]:
+        if self._last_fault or not self._kept[1]:
             log.info("the journal is copied to %s", copy)
             if copy.stat().st_dev == self._journal.stat().st_dev:
                 log.warning("the backup lies on the journal's own disk: it is lost when that disk is")
-        self._kept, self._said = wanted, ""
+        self._kept, self._last_fault = wanted, ""

@@ -9,7 +9,7 @@ import msgspec
 
 from pi_controller.errors import MatError
 from pi_controller.referee.facts import Called
-from pi_controller.referee.judge import JudgeCall, MatchCall
+from pi_controller.referee.judge import HubCall, JudgeCall
 
 DIGEST_DIGITS = 16
 
@@ -32,7 +32,7 @@ class Command(msgspec.Struct, frozen=True):
     `expect` is the `View.revision` it was given for, if any.
     """
 
-    call: JudgeCall | MatchCall
+    call: JudgeCall | HubCall
     actor: str
     role: str
     key: str

@@ -18,7 +18,7 @@ from pi_controller.table.command import Command
 
 if TYPE_CHECKING:
     from pi_controller.games.base import Game
-    from pi_controller.referee.judge import JudgeCall, MatchCall
+    from pi_controller.referee.judge import HubCall, JudgeCall
     from pi_controller.referee.story import Protest
     from pi_controller.table.table import Table
     from pi_controller.table.view import View
@@ -76,7 +76,7 @@ class CommandQueue:
 
     async def ask(
         self,
-        call: JudgeCall | MatchCall,
+        call: JudgeCall | HubCall,
         actor: str,
         role: str,
         key: str,

@@ -29,7 +29,6 @@ from pi_controller.table.next_game import keeping_place, settle, take_over, writ
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from types import TracebackType
     from typing import IO, Self
 
     from pi_controller.referee.facts import Fact
@@ -304,9 +303,7 @@ class Journal:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _hold(self) -> IO[bytes]:

@@ -8,7 +8,6 @@ same.
 
 from __future__ import annotations
 
-import os
 import shutil
 import sqlite3
 from contextlib import closing, contextmanager, suppress
@@ -23,6 +22,7 @@ from pi_controller.errors import JournalError
 from pi_controller.private_files import closed_to_us, make_private
 from pi_controller.referee.facts import Fact
 from pi_controller.table.chain import Row, chained, genesis
+from pi_controller.whole_files import sync
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
@@ -265,15 +265,6 @@ def numbers(path: Path) -> tuple[int, int] | None:
         found = path.stat()
         return found.st_dev, found.st_ino
     return None
-
-
-def sync(path: Path) -> None:
-    """Have the file, or the names in the folder, on disk. Raises `OSError`."""
-    fd = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
 
 
 def remove(path: Path) -> None:

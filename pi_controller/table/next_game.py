@@ -13,19 +13,21 @@ import sqlite3
 from contextlib import closing, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from pi_controller.errors import JournalError
-from pi_controller.referee.facts import Opened
+from pi_controller.referee.facts import LinkSeen, Opened, SensorsSeen, SensorsUsed
 from pi_controller.table import journal_file as file
 from pi_controller.table.journal_file import journal_errors, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pi_controller.games.base import Game
     from pi_controller.referee.facts import Fact
+    from pi_controller.referee.story import Story
     from pi_controller.table.chain import Row
     from pi_controller.table.journal_file import Meta
 
@@ -109,3 +111,27 @@ def _kept_by(new: Path) -> Path | None:
     except (JournalError, sqlite3.Error, OSError, StopIteration, msgspec.MsgspecError):
         return None
     return new.with_name(Path(first.after).name) if isinstance(first, Opened) and first.after else None
+
+
+def opening_facts(
+    story: Story,
+    game: Game[Any],
+    t: float,
+    teams: dict[str, str],
+    after: str,
+    revision_from: int,
+    called: Sequence[Fact],
+) -> list[Fact]:
+    """Return the facts that `game` begins with after the game of `story`, whose file is called `after` from now on.
+
+    `called` says who began it. The board is as it was, and so is whether play goes by what the mat feels.
+    """
+    options = dict(game.settings)
+    facts: list[Fact] = [Opened(t, game.name, game.version, game.source, options, teams, after, revision_from), *called]
+    if story.link.up is not None:
+        facts.append(LinkSeen(t, story.link.up, story.link.why))
+    if story.link.faults:
+        facts.append(SensorsSeen(t, story.link.faults))
+    if not story.sensors:
+        facts.append(SensorsUsed(t, on=False))
+    return facts

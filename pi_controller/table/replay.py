@@ -1,7 +1,7 @@
 """Replays a game: hide by hide in plain text, or as one JSON object a record.
 
 A journal is only looked at; a table may go on writing it meanwhile. What was undone is shown, marked `taken back`.
-A written record (`pi_controller.record`) is told in the same way.
+A written record (`pi_controller.record`) is shown in the same way.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def replay(
             raise JournalError(f"journal {journal.path.name} holds no game yet", "play first")
         game = registry.game(opened.game, opened.options)
         records = list(journal.read(to))
-    if not game.hand_passes and not json:  # no hides to tell it by: as its record tells it
+    if not game.hand_passes and not json:  # it has no hides: show it as its record has it
         return _replay_record(file, kept_in(file, private=True), to, played, json=False)
     try:
         (_as_json if json else _as_text)(game, records, sys.stdout)
@@ -89,7 +89,7 @@ def replay(
 def _replay_record(
     path: str, record: WrittenRecord, to: int | None, played: playback.Played | None, *, json: bool
 ) -> int:
-    """Tell a written record; what is wrong in it goes to standard error and makes the status 2."""
+    """Print a written record; what is wrong in it goes to standard error and makes the status 2."""
     if not record.game:
         raise RecordError(f"{path} is no journal and no record", "a record says 'Game: dakota' at its top")
     for fault in record.faults:
@@ -120,7 +120,7 @@ def _as_text(game: Game[Any], records: Sequence[Record], out: TextIO) -> None:
     for batch, fact in records:
         if not isinstance(fact, Called):
             given[batch].append(fact)
-    caller: tuple[str, int] | None = None  # who gave the command, until what came of it is told: in the same batch
+    caller: tuple[str, int] | None = None  # who gave the command, until what came of it is shown: in the same batch
     for seq, (batch, fact, counts, before, story) in enumerate(history.walk(records), 1):
         view = view_of(game, story, seq)
         if isinstance(fact, Opened):
@@ -129,13 +129,13 @@ def _as_text(game: Game[Any], records: Sequence[Record], out: TextIO) -> None:
             chosen = {name: value for name, value in fact.options.items() if value != _default(game, name)}
             out.write("".join(f"{name} = {printable(str(value))}\n" for name, value in chosen.items()))
             out.write(f"the game before: {printable(fact.after)}\n" if fact.after else "")
-        said = printable(_sentence(game, before, fact, view))
+        sentence = printable(_sentence(game, before, fact, view))
         if isinstance(fact, Called) and any(_sentence(game, before, one, view) for one in given[batch]):
-            said, caller = "", (printable(who(fact)), batch)
-        elif said and caller is not None and caller[1] == batch:
-            said = f"{caller[0]}: {said.removeprefix('judge: ').replace(' [judge]', '', 1)}"
+            sentence, caller = "", (printable(who(fact)), batch)
+        elif sentence and caller is not None and caller[1] == batch:
+            sentence = f"{caller[0]}: {sentence.removeprefix('judge: ').replace(' [judge]', '', 1)}"
             caller = None
-        line = f"{seq:>5}  {said}{'' if counts else '   (taken back)'}\n" if said else ""
+        line = f"{seq:>5}  {sentence}{'' if counts else '   (taken back)'}\n" if sentence else ""
         if isinstance(fact, StateSet):
             line += f"       {_stands(view)}\n{_sticks(view)}\n"
         heading = ""
@@ -144,7 +144,7 @@ def _as_text(game: Game[Any], records: Sequence[Record], out: TextIO) -> None:
         if story.hide.number != hide and story.phase in ("hide", "check"):
             hide = story.hide.number
             heading = f"\nHide {hide}: {_team(view, view.hider)} hides\n{_sticks(view)}\n"
-        # ready may begin a hide that nobody announced: what it says belongs to the new one
+        # ready may begin a hide that nobody announced: its line belongs to the new one
         out.write(heading + line if isinstance(fact, Ready) else line + heading)
     out.write(f"\n{_end(view)}\n{_sticks(view)}\n")
 
@@ -165,7 +165,7 @@ def _sticks(view: View) -> str:
 
 
 def _sentence(game: Game[Any], before: Story, fact: Fact, view: View) -> str:
-    """Return what a record says in one line; nothing for what goes without saying."""
+    """Return a record as one line; nothing for one that needs no line."""
     match fact:
         case Done():
             return _action(fact, game.sheet(before.state).get("owed"))

@@ -54,15 +54,17 @@ def read_model(
     model: type[Model],
     also: Callable[[dict[str, Any]], Iterable[Fault]] | None = None,
     former: Mapping[Keys, str] | None = None,
+    todo: str = _EXAMPLE,
 ) -> Model:
     """Return the file `path` as a `model`.
 
     `also` looks for faults between sections, which no section can see by itself. `former` are keys and sections under
-    the name they once had, with their name of today: they are still read, and the log tells the name of today. Raises
-    `SettingsError`: `what` lists every fault as `FILE:LINE: ...`, one a line in the order of the file.
+    the name they once had, with their name of today: they are still read, and the log tells the name of today. `todo`
+    says what helps where anything is wrong. Raises `SettingsError`: `what` lists every fault as `FILE:LINE: ...`, one
+    a line in the order of the file.
     """
-    text = _read(path)
-    data = _parse(path, text)
+    text = _read(path, todo)
+    data = _parse(path, text, todo)
     renamed, found = _renamed(data, former or {})
     read: Model | None = None
     try:
@@ -76,7 +78,7 @@ def read_model(
         found = [Fault(_written(fault.keys, renamed), fault.text) for fault in found]
         placed = sorted(((_line(lines, fault.keys), fault) for fault in found), key=lambda one: one[0])
         raise SettingsError(
-            "\n".join(f"{path}:{line}: {_named(fault.keys)}{fault.text}" for line, fault in placed), _EXAMPLE
+            "\n".join(f"{path}:{line}: {_named(fault.keys)}{fault.text}" for line, fault in placed), todo
         )
     for now, once in renamed.items():
         log.warning("%s:%s: %sis now called %s", path, _line(lines, once), _named(once), now[-1])
@@ -108,20 +110,20 @@ def takes(field: FieldInfo) -> str:
     return type_name
 
 
-def _read(path: Path) -> str:
+def _read(path: Path, todo: str) -> str:
     if path.is_dir():
-        raise SettingsError(f"{path} is a folder, not a settings file", _EXAMPLE)
+        raise SettingsError(f"{path} is a folder, not a settings file", todo)
     if path.exists() and not path.is_file():
-        raise SettingsError(f"{path} is not a file", _EXAMPLE)
+        raise SettingsError(f"{path} is not a file", todo)
     try:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
     except FileNotFoundError as error:
-        raise SettingsError(f"there is no settings file {path}", _EXAMPLE) from error
+        raise SettingsError(f"there is no settings file {path}", todo) from error
     except (OSError, ValueError) as error:
-        raise SettingsError(f"the settings file {str(path)!r} cannot be read: {error}", _EXAMPLE) from error
+        raise SettingsError(f"the settings file {str(path)!r} cannot be read: {error}", todo) from error
     if len(data) > MOST_BYTES:
-        raise SettingsError(f"{path} is too large for a settings file", _EXAMPLE)
+        raise SettingsError(f"{path} is too large for a settings file", todo)
     try:
         return data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
@@ -129,11 +131,11 @@ def _read(path: Path) -> str:
         raise SettingsError(f"{path}:{line}: this is not UTF-8 text", "save the file as UTF-8") from error
 
 
-def _parse(path: Path, text: str) -> dict[str, Any]:
+def _parse(path: Path, text: str, todo: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except RecursionError as error:
-        raise SettingsError(f"{path}: brackets in brackets without end", _EXAMPLE) from error
+        raise SettingsError(f"{path}: brackets in brackets without end", todo) from error
     except tomllib.TOMLDecodeError as error:
         message = str(error)
         at = _AT.search(message)
@@ -141,9 +143,9 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
         what = _AT.sub("", message)
         if twice := _TWICE.fullmatch(what):
             what = f"the section [{twice[1].replace(', ', '.').replace(chr(39), '')}] stands here for the second time"
-        raise SettingsError(f"{path}:{line}: {_SYNTAX.get(what, what)}", _EXAMPLE) from error
+        raise SettingsError(f"{path}:{line}: {_SYNTAX.get(what, what)}", todo) from error
     except ValueError as error:  # Python reads no whole number of thousands of digits
-        raise SettingsError(f"{path}: a number is far too long", _EXAMPLE) from error
+        raise SettingsError(f"{path}: a number is far too long", todo) from error
 
 
 def _renamed(data: dict[str, Any], former: Mapping[Keys, str]) -> tuple[dict[Keys, Keys], list[Fault]]:

@@ -12,9 +12,11 @@ from pi_controller.games.wording import shown
 from pi_controller.table.settings_fields import Folder, Section
 from pi_controller.table.settings_file import Fault, faults
 
+HOUR = re.compile(r"([01]\d|2[0-3]):[0-5]\d")
+
 
 def _hour(text: str) -> str:
-    if not text or re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d", text):
+    if not text or HOUR.fullmatch(text):
         return text
     raise ValueError(f'must be a time of day like "21:30", or empty, not {shown(text)}')
 

@@ -10,22 +10,13 @@ from pi_controller.errors import JournalError, MatError
 from pi_controller.games import registry
 from pi_controller.games.base import IllegalActionError
 from pi_controller.referee.commitment import Bound
-from pi_controller.referee.facts import (
-    Called,
-    Fact,
-    LinkSeen,
-    MatchGiven,
-    Opened,
-    Question,
-    SensorsSeen,
-    SensorsUsed,
-    Undone,
-)
+from pi_controller.referee.facts import Called, Fact, MatchGiven, Opened, Question, RoundClock, Undone
 from pi_controller.referee.history import History
-from pi_controller.referee.judge import JudgeNewGame, MatchCall
+from pi_controller.referee.judge import JudgeNewGame, MatchCall, RoundClockCall
 from pi_controller.referee.seating import mirrored
 from pi_controller.table.command import CommandResult, StaleError, UsedKeyError
 from pi_controller.table.course import course_of
+from pi_controller.table.next_game import opening_facts
 from pi_controller.table.view import View, view_of
 
 if TYPE_CHECKING:
@@ -33,7 +24,7 @@ if TYPE_CHECKING:
 
     from pi_controller.games.base import Game
     from pi_controller.mat.events import MatEvent
-    from pi_controller.referee.judge import JudgeCall, Ruling
+    from pi_controller.referee.judge import HubCall, JudgeCall, Ruling
     from pi_controller.referee.seating import Seats
     from pi_controller.referee.story import Story
     from pi_controller.table.command import Command
@@ -45,6 +36,8 @@ log = logging.getLogger(__name__)
 
 TEND_S = 1.0
 """How often the journal is looked after."""
+SAME_CLOCK_S = 1.0
+"""The clock of a round that is said once more may differ by so much: that is how long messages take."""
 KEPT_RECORDS = 100
 """So many records the journal's log may hold before a hide is over; nothing is hidden in the games that are thrown."""
 PUZZLED = "puzzled"
@@ -184,7 +177,7 @@ class Table:
             return []
         return self._try(self._concluded(lambda: self.referee.tick(self.story, t), t))
 
-    def judge(self, call: JudgeCall | MatchCall, command: Command | None = None) -> list[Fact]:
+    def judge(self, call: JudgeCall | HubCall, command: Command | None = None) -> list[Fact]:
         """Do as the judge says, or the hub; return the facts that follow. `command` tells who says it.
 
         Raises `InvalidActionError` or `IllegalActionError` for a call that cannot be followed, `JournalError` when it
@@ -196,7 +189,11 @@ class Table:
             return self._begin_next(call, command)
         if isinstance(call, MatchCall):
             return self._take_match(call, command)
-        facts = self._history.decided(call, self.referee.decide)
+        if isinstance(call, RoundClockCall):
+            if not (facts := self._round_clock(call)):
+                return []
+        else:
+            facts = self._history.decided(call, self.referee.decide)
         if command is not None:
             facts = [command.called, *facts]
         facts = self._try(facts)
@@ -277,13 +274,29 @@ class Table:
         match = MatchGiven(call.t, call.tournament, call.match, call.order)
         return self._go_on_with(game, dict(call.teams), call.t, command, [match])
 
+    def _round_clock(self, call: RoundClockCall) -> list[Fact]:
+        """Return what follows from the clock of the round, nothing where that is known. Raises `IllegalActionError`."""
+        clocks, minutes = self.story.clocks, self.game.minutes
+        if self.story.order != call.order:
+            raise IllegalActionError("this table plays another game than the one that the clock is of")
+        if minutes is None:
+            raise IllegalActionError(f"{self.game.name} is not played by the clock")
+        known, began = clocks.playing, call.t + call.left_s - 60.0 * minutes
+        if known is not None and clocks.of_round and call.running == (known.stood is None):
+            left = known.began if known.stood is None else known.began + call.t - known.stood
+            if abs(left - began) < SAME_CLOCK_S:
+                return []
+        return [RoundClock(call.t, call.left_s, call.running)]
+
     def _go_on_with(
         self, game: Game[Any], teams: dict[str, str], t: float, command: Command | None, more: Sequence[Fact] = ()
     ) -> list[Fact]:
         """Keep this game under its date and begin `game`; return the facts it begins with, `more` the last of them."""
         try:
             kept = self.journal.place_to_keep()
-            facts = [*self._opening(game, t, teams, kept.name, command), *more]
+            called = [] if command is None else [command.called]
+            revision_from = self.story.revision_from + self.journal.batch + 1
+            facts = [*opening_facts(self.story, game, t, teams, kept.name, revision_from, called), *more]
             self.journal.begin_next(facts, kept, t)
             self._go_by(game)
             self._fold()
@@ -297,24 +310,6 @@ class Table:
         if self._refereed is None or dict(game.settings) == dict(self.game.settings):
             return
         self.game, self.referee, self.mirrored = game, self._refereed(game), False
-
-    def _opening(
-        self, game: Game[Any], t: float, teams: dict[str, str], after: str, command: Command | None
-    ) -> list[Fact]:
-        """Return the facts that `game`, after this one, begins with."""
-        story = self.story
-        revision_from = story.revision_from + self.journal.batch + 1
-        options = dict(game.settings)
-        facts: list[Fact] = [Opened(t, game.name, game.version, game.source, options, teams, after, revision_from)]
-        if command is not None:
-            facts.append(command.called)
-        if story.link.up is not None:
-            facts.append(LinkSeen(t, story.link.up, story.link.why))
-        if story.link.faults:
-            facts.append(SensorsSeen(t, story.link.faults))
-        if not story.sensors:
-            facts.append(SensorsUsed(t, on=False))
-        return facts
 
     def tend(self, t: float) -> None:
         """Look after the journal, once a second: is it where it was? After each hide its log goes into the file."""

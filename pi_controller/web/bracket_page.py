@@ -18,7 +18,7 @@ from pi_controller.tournament.groups import Groups
 from pi_controller.web.templates import render
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pi_controller.tournament import Competition, Pairing, State
 
@@ -91,9 +91,15 @@ def parts(competition: Competition, state: State, language: str = "en") -> dict[
         "drawing": drawing(cup, its_state, language) if cup is not None and its_state.teams else None,
         "box": (WIDTH, HEIGHT),
         "rounds": _rounds(competition, competition.pairings(state), language),
-        "standings": competition.standings(state),
+        "standings": sorted(competition.standings(state), key=_by_losses),
         "champion": competition.champion(state),
     }
+
+
+def _by_losses(row: Mapping[str, Any]) -> tuple[int, int, int]:
+    """Return what an elimination's standings are shown by: who is still in, fewest lost first; the others as placed."""
+    in_it = row["place"] is None and not row.keys() & {"points", "group"}
+    return (0, row["losses"], -row["wins"]) if in_it else (1, 0, 0)
 
 
 def _elimination(competition: Competition, state: State) -> tuple[Elimination | None, State]:

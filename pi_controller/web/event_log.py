@@ -32,6 +32,7 @@ from pi_controller.referee.facts import (
     ProtestRuled,
     Question,
     Reveal,
+    RoundClock,
     SensorsSeen,
     SensorsUsed,
     Shown,
@@ -68,8 +69,8 @@ _BY: Mapping[str, str] = {
     "table": mark("the table"),
 }
 _BY_WORD = GameClosed | StateSet | SensorsUsed | ProtestMade | ProtestRuled | ClockSet | TeamsNamed
-"""What somebody says; from the terminal without a name."""
-_OF_THE_TABLE = Opened | MatchGiven | Commit | Void | Reveal
+"""What somebody enters; from the terminal without a name."""
+_OF_THE_TABLE = Opened | MatchGiven | RoundClock | Commit | Void | Reveal
 _CALLED: Mapping[str, str] = {"hidden": mark("The hiders are ready."), "answer": mark("An answer.")}
 
 
@@ -122,7 +123,7 @@ def kept(
 def lines(
     records: list[tuple[int, Fact]], game: str, teams: Mapping[str, str], language: str = "en", first: int = 1
 ) -> list[Line]:
-    """Return what `records` tell, each with its number from `first` on."""
+    """Return the lines of `records`, each with its number from `first` on."""
     out: list[Line] = []
     for _, batch in groupby(enumerate(counted(records), first), key=lambda one: one[1].batch):
         out += _batch(list(batch), game, teams, language)
@@ -188,8 +189,8 @@ def _sentence(fact: Fact, game: str, teams: Mapping[str, str], language: str) ->
         case Withdrawn(why=about) | Notice(about=about):
             return text(phrases.NOTICES.get(about, plain(about)))
         case GameClosed(by=by, cause=cause, reason=reason):
-            said = text(CAUSES[cause]).format(team=inline(teams.get(by, by)))
-            return why(said, reason)
+            sentence = text(CAUSES[cause]).format(team=inline(teams.get(by, by)))
+            return why(sentence, reason)
         case Commit(hide=hide):
             return text("Hide {hide} is sealed.").format(hide=hide)
         case ByEye():
@@ -223,6 +224,11 @@ def _sentence(fact: Fact, game: str, teams: Mapping[str, str], language: str) ->
             return text("The teams are {a} and {b}").format(**both)
         case MatchGiven(match=match):
             return text("A game of the tournament's match {match}").format(match=match)
+        case RoundClock(left_s=left, running=running):
+            said = (
+                text("The round's clock runs, {left} to go") if running else text("The round's clock stands at {left}")
+            )
+            return said.format(left=phrases.remaining(left, 0.0))
         case Undone(reason=reason):
             return why(text("Taken back"), reason)
         case _:

@@ -1,6 +1,6 @@
 """How a game stands on the pages: its table, its cells in a stream's strip, its cards and form on the judge's console.
 
-`GamePage` does it for any game that is told by its score sheet, plainly. A game that wants more has a subclass of it,
+`GamePage` does it for any game that is shown by its score sheet, plainly. A game that wants more has a subclass of it,
 `PAGE` of its module in `web/games/`.
 """
 
@@ -263,15 +263,15 @@ class GamePage(Generic[SheetT]):
 
 def new_games(moment: Moment) -> tuple[Button, ...]:
     """Return buttons for another game by the same rules, and for teams one in which each sits where the other did."""
-    text, say = moment.text, {"judge": "new_game"}
+    text, command = moment.text, {"judge": "new_game"}
     confirm = text("Touch again: this game is kept, and another begins")
     if "players" in moment.options:
-        return (Button("new-game", text("New game"), say, confirm=confirm),)
+        return (Button("new-game", text("New game"), command, confirm=confirm),)
     swapped = text("Rematch, sides changed: {a} at B, {b} at A")
     names = {key: inline(team_name(moment.view, team)) for key, team in (("a", "A"), ("b", "B"))}
     return (
-        Button("new-game", text("Rematch"), say, confirm=confirm),
-        Button("new-game-swapped", swapped.format(**names), {**say, "swapped": True}, confirm=confirm),
+        Button("new-game", text("Rematch"), command, confirm=confirm),
+        Button("new-game-swapped", swapped.format(**names), {**command, "swapped": True}, confirm=confirm),
     )
 
 

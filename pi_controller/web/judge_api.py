@@ -11,7 +11,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from starlette.responses import HTMLResponse, Response, StreamingResponse
-from starlette.routing import Route
 
 from pi_controller.errors import MatError
 from pi_controller.referee.judge import JudgeNewGame, JudgeRuling
@@ -19,17 +18,18 @@ from pi_controller.table.review import beside
 from pi_controller.web import console_page, judge_hits
 from pi_controller.web.judge_command import understood
 from pi_controller.web.judge_state import JudgeState, as_json
-from pi_controller.web.request_body import RefusedError, answer, refusal, same_site, sent
+from pi_controller.web.request_body import RefusedError, answer, guarded_route, same_site, sent
 from pi_controller.web.shares import Shares
 from pi_controller.web.sign_in import SignIn
 from pi_controller.web.signing.roles import begins_games, may, rulings
 from pi_controller.web.sse import BLOCK, HEARTBEAT_S, retry_ms
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from starlette.requests import Request
+    from starlette.routing import Route
 
     from pi_controller.table.command_queue import CommandQueue, Picture
     from pi_controller.web.api_types import CommandDone, KeptHits, Me
@@ -172,17 +172,17 @@ class JudgeApi(SignIn):
                 snapshot = await watcher.next(waited)
                 try:
                     session = await self.who(request, touch=False)
-                    told = await self.snapshot()
+                    current = await self.snapshot()
                 except MatError:
                     return
-                if told.picture is not shown:
-                    quiet, shown = 0.0, told.picture
-                    yield _event(shown.view.seq, self._content(told, session))
+                if current.picture is not shown:
+                    quiet, shown = 0.0, current.picture
+                    yield _event(shown.view.seq, self._content(current, session))
                 elif snapshot is None and not watcher.ended and (quiet := quiet + waited) >= self._heartbeat_s:
                     quiet = 0.0
                     yield b": heartbeat\nevent: beat\ndata: -\n\n"
                 # the table publishes a moment before it lays the picture out
-                behind = (latest := self.feed.latest) is not None and latest.view != told.picture.view
+                behind = (latest := self.feed.latest) is not None and latest.view != current.picture.view
         finally:
             watcher.close()
             self._streams.leave(share)
@@ -196,27 +196,14 @@ def _event(seq: int, content: bytes) -> bytes:
 
 def judge_routes(api: JudgeApi) -> list[Route]:
     """Return the console's routes; whatever they raise on purpose is answered as JSON with a status."""
-
-    def route(path: str, ask: Callable[[Request], Awaitable[Response]], *methods: str) -> Route:
-        async def answered(request: Request) -> Response:
-            try:
-                return await ask(request)
-            except MatError as error:
-                return refusal(request, error)
-
-        return Route(f"/judge{path}", answered, methods=list(methods or ("GET",)))
-
-    async def sign_in(request: Request) -> Response:
-        return await (api.sign_in if request.method == "POST" else api.sign_in_page)(request)
-
     return [
-        route("", api.page),
-        route("/sign-in", sign_in, "GET", "POST"),
-        route("/sign-out", api.sign_out, "POST"),
-        route("/state.json", api.state),
-        route("/events", api.events),
-        route("/command", api.command, "POST"),
-        route("/hits.json", api.hits),
-        route("/hit/{n:int}.svg", api.hit),
-        route("/people", api.people, "GET", "POST"),
+        guarded_route("/judge", api.page),
+        guarded_route("/judge/sign-in", api.sign_in, "GET", "POST"),
+        guarded_route("/judge/sign-out", api.sign_out, "POST"),
+        guarded_route("/judge/state.json", api.state),
+        guarded_route("/judge/events", api.events),
+        guarded_route("/judge/command", api.command, "POST"),
+        guarded_route("/judge/hits.json", api.hits),
+        guarded_route("/judge/hit/{n:int}.svg", api.hit),
+        guarded_route("/judge/people", api.people, "GET", "POST"),
     ]

@@ -50,19 +50,19 @@ class JudgeState:
 
     def __init__(self, command_queue: CommandQueue, journal: Path, language: str) -> None:
         self._command_queue, self._journal, self._language = command_queue, journal, language
-        self._told: Snapshot | None = None
+        self._latest: Snapshot | None = None
         self._one = asyncio.Lock()
 
     async def snapshot(self) -> Snapshot | None:
         """Return the table as it is; None before there is one."""
         async with self._one:
             picture = self._command_queue.picture
-            if picture is not None and (self._told is None or self._told.picture is not picture):
+            if picture is not None and (self._latest is None or self._latest.picture is not picture):
                 legal = await asyncio.to_thread(picture.game.legal_actions, picture.state)
                 called = page_of(picture.view).fouls(picture.view, picture.game, picture.state, self._language)
                 shown = board(picture.view, self._language)
-                self._told = Snapshot(picture, await self._minutes(picture), legal, shown, called)
-            return self._told
+                self._latest = Snapshot(picture, await self._minutes(picture), legal, shown, called)
+            return self._latest
 
     async def _minutes(self, picture: Picture) -> EventLog:
         view = picture.view
@@ -72,7 +72,7 @@ class JudgeState:
             )
         except MatError as error:  # the table says so itself when it cannot write
             log.warning("the end of the journal cannot be read: %s", error.what)
-            return self._told.minutes if self._told else event_log.EventLog()
+            return self._latest.minutes if self._latest else event_log.EventLog()
 
     def page(self, snapshot: Snapshot, role: str) -> Console:
         """Return what the console shows and offers somebody of `role`."""

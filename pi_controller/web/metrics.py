@@ -1,7 +1,7 @@
-"""The table in figures, for Prometheus: what the public view says, and how many watch.
+"""The table in figures, for Prometheus: what the public view shows, and how many watch.
 
-Nothing of the process is in it: how long the program worked over a hide is no figure for everybody. What the machine
-has to say of processor and memory, its own exporter says.
+Nothing of the process is in it: how long the program worked over a hide is no figure for everybody. Processor and
+memory are for the machine's own exporter.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ def _well(view: View | None) -> bool:
 
 
 def _of(view: View) -> Iterator[Metric]:
-    said = InfoMetricFamily(PREFIX, "The program and the game that is played.")
-    said.add_metric([], {"version": __version__, "game": view.game, "rules": view.version})
-    yield said
+    info = InfoMetricFamily(PREFIX, "The program and the game that is played.")
+    info.add_metric([], {"version": __version__, "game": view.game, "rules": view.version})
+    yield info
     phases = GaugeMetricFamily(f"{PREFIX}_phase", "1 for the phase that the table is in.", labels=["phase"])
     for phase in get_args(ShownPhase):
         phases.add_metric([phase], view.phase == phase)

@@ -20,7 +20,7 @@ from pi_controller.web.middleware import HEADERS, RequestFilter
 from pi_controller.web.server import WebServer
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
     from starlette.requests import Request
 
@@ -34,6 +34,28 @@ STATIC = {
 """Files that every such page has: the package in whose `static/` they lie, and what they are."""
 
 Picture = TypeVar("Picture")
+
+
+async def event_stream(
+    bell: Feed, newer: Callable[[], Awaitable[bytes | None]], look_s: float = LOOK_S
+) -> AsyncIterator[bytes]:
+    """Yield what `newer` returns, whole events, and a beat where it has had none (b"") for a while.
+
+    It is asked every `look_s`, until it returns None or the server of `bell` stops.
+    """
+    watcher, idle = bell.subscribe(), 0.0
+    try:
+        yield b"retry: 1000\n\n"
+        while not watcher.ended and (event := await newer()) is not None:
+            if event:
+                idle = 0.0
+                yield event
+            elif (idle := idle + look_s) >= BEAT_S:
+                idle = 0.0
+                yield b"event: beat\ndata: -\n\n"
+            await watcher.next(look_s)
+    finally:
+        watcher.close()
 
 
 class PushedPage(ABC, Generic[Picture]):
@@ -115,20 +137,17 @@ class PushedPage(ABC, Generic[Picture]):
         )
 
     async def _stream(self) -> AsyncIterator[bytes]:
-        """Yield each newer picture until the server stops; a beat when nothing is new for a while."""
-        watcher = self._bell.subscribe()
-        seen, idle = 0, 0.0
-        try:
-            yield b"retry: 1000\n\n"
-            while not watcher.ended:
-                number, picture = self._latest
-                if picture is not None and number != seen:
-                    seen, idle = number, 0.0
-                    name, data = self.event(picture)
-                    yield b"event: %s\ndata: %s\n\n" % (name.encode(), data)
-                elif (idle := idle + LOOK_S) >= BEAT_S:
-                    idle = 0.0
-                    yield b"event: beat\ndata: -\n\n"
-                await watcher.next(LOOK_S)
-        finally:
-            watcher.close()
+        """Yield each newer picture until the server stops."""
+        seen = 0
+
+        async def newer() -> bytes:
+            nonlocal seen
+            number, picture = self._latest
+            if picture is None or number == seen:
+                return b""
+            seen = number
+            name, data = self.event(picture)
+            return b"event: %s\ndata: %s\n\n" % (name.encode(), data)
+
+        async for piece in event_stream(self._bell, newer):
+            yield piece

@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
+from starlette.routing import Route
 
 from pi_controller.errors import MatError
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from starlette.requests import Request
 
     from pi_controller.web.api_types import Fault, Refusal
@@ -59,6 +62,18 @@ def refusal(request: Request, error: MatError, status: int | None = None) -> Res
     if wait_s:
         refused.headers["retry-after"] = str(wait_s)
     return refused
+
+
+def guarded_route(path: str, ask: Callable[[Request], Awaitable[Response]], *methods: str) -> Route:
+    """Return a route, GET if no `methods` are named, that answers what `ask` raises on purpose by `refusal`."""
+
+    async def answered(request: Request) -> Response:
+        try:
+            return await ask(request)
+        except MatError as error:
+            return refusal(request, error)
+
+    return Route(path, answered, methods=list(methods or ("GET",)))
 
 
 def sender(request: Request) -> str:

@@ -47,7 +47,7 @@ class SignIn:
         self._heading, self._back_s = heading, back_s
         self._rates: OrderedDict[str, Rate] = OrderedDict()
 
-    async def sign_in_page(self, request: Request) -> Response:
+    async def _sign_in_page(self, request: Request) -> Response:
         """Answer the sign-in page; who is signed in goes on to the console."""
         try:
             await self.who(request)
@@ -63,7 +63,9 @@ class SignIn:
         return HTMLResponse(page)
 
     async def sign_in(self, request: Request) -> Response:
-        """Take a name and a PIN, give a session."""
+        """Take a name and a PIN that were sent, give a session; who only asks gets the page."""
+        if request.method != "POST":
+            return await self._sign_in_page(request)
         body = await sent(request)
         only(body, "name", "pin")
         name, pin = text_of(body, "name", judge_people.LONGEST_NAME), text_of(body, "pin", judge_people.LONGEST_PIN)

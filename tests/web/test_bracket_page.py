@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from pi_controller.cli import bracket
 from pi_controller.tournament import Elimination, RoundRobin
-from pi_controller.web.bracket_page import COLUMN, HEIGHT, WIDTH, drawing, page
+from pi_controller.web.bracket_page import COLUMN, HEIGHT, WIDTH, drawing, page, parts
 
 
 def played(competition, teams, results, seed=1):
@@ -42,6 +42,18 @@ def test_who_is_not_known_yet_is_told_by_where_they_come_from():
     texts = [slot.text for box in drawing(cup, played(cup, list("abcd"), 1)).boxes for slot in box.slots]
     assert "Winner of W1-2" in texts
     assert "Loser of W1-2" in texts
+
+
+def test_who_is_still_in_stands_by_matches_lost_and_who_is_out_by_place():
+    cup = Elimination("double")
+    state = played(cup, list("abcdefgh"), 9, seed=4)
+    rows = parts(cup, state)["standings"]
+    in_it = [(row["losses"], -row["wins"]) for row in rows if row["place"] is None]
+    assert in_it == sorted(in_it) != []
+    assert len({losses for losses, _ in in_it}) == 2
+    out = [row["place"] for row in rows[len(in_it) :]]
+    assert out == sorted(out) != []
+    assert all(row["place"] is not None for row in rows[len(in_it) :])
 
 
 def test_names_are_text_whatever_they_are():

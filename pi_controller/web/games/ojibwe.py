@@ -65,8 +65,8 @@ class OjibwePage(GamePage[OjibweSheet]):
         for pad in EVERY_PAD:
             worth = value(pad, high)
             mark = found if pad == lay else "opened" if pad in view.opened else ""
-            said = text("the marked ball was here") if pad == lay else text("high ball") if worth == HIGH else ""
-            pads.append(Pad(mark, said, str(worth), _MARKS.get(worth, "")))
+            description = text("the marked ball was here") if pad == lay else text("high ball") if worth == HIGH else ""
+            pads.append(Pad(mark, description, str(worth), _MARKS.get(worth, "")))
         return pads
 
     def of_side(self, view: View, side: str, text: Text) -> str:
