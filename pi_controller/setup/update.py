@@ -30,7 +30,7 @@ from packaging.version import InvalidVersion, Version
 
 from pi_controller.errors import MatError
 from pi_controller.setup.place import NAME
-from pi_controller.whole_files import replace_file, sync
+from pi_controller.whole_files import remove_unfinished, replace_file, sync
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,6 +119,8 @@ class Programs:
         """
         done = ""
         shutil.rmtree(self._room, ignore_errors=True)
+        for file in (self._trial, self._failed):
+            remove_unfinished(file)
         if self._trial.is_file():
             try:
                 trial = msgspec.json.decode(self._trial.read_bytes(), type=Trial)
