@@ -121,6 +121,10 @@ class Hub:
         will = Will(topic(self._venue, "", "state"), State("lost", self._start))
         await stay_connected(self._broker, will, partial(self._session, closing), closing)
 
+    def heard_of(self) -> frozenset[str]:
+        """Return the tables of which anything has come."""
+        return frozenset(self._tables)
+
     def wake(self) -> None:
         """Look at once what tables are to be given; may be called from any thread."""
         if self._loop is not None and self._due is not None:
