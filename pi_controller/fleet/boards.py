@@ -185,7 +185,7 @@ class Boards:
         }
         if page in ("boards", "tables", "director"):
             labels = {call.table: call.match for call in now.calls.values()}
-            found["tables"] = tables_markup(self.tables, self._language, labels)
+            found["tables"] = tables_markup(self.tables, self._language, labels, self._clock())
             found["wanted"] = Markup.escape(wanted(self.tables, self._language))
         if page in ("boards", "bracket") and now.plan is not None:
             found["bracket"] = self._bracket(page)

@@ -55,7 +55,8 @@ class TableShown(msgspec.Struct, frozen=True):
     """A table as the hub knows it. `alarm` is why its journal is refused, "" where it is not.
 
     `clock_s` is by how much its clock was ahead of the hub's when `health` came, less the time that took; None where
-    it came from the broker's memory.
+    it came from the broker's memory. `heard` is when the table last said anything itself (s since 1970), None where it
+    has not since the hub runs. `mat`: whether its mat is heard; None while it was not yet, as where there is none.
     """
 
     table: str
@@ -65,6 +66,8 @@ class TableShown(msgspec.Struct, frozen=True):
     alarm: Refusal = ""
     health: Health | None = None
     clock_s: float | None = None
+    heard: float | None = None
+    mat: bool | None = None
 
 
 class Hub:
@@ -185,6 +188,8 @@ class Hub:
                 except MessageError as error:
                     self._note(message.topic.value, error.what)
                     continue
+                if not message.retain:
+                    self._heard(table, kind)
                 if found is not None:
                     wanted.append((table, found))
             answers = await self._taken(wanted) if wanted else []
@@ -236,6 +241,12 @@ class Hub:
             self.rival = state.since
             self._note("another hub", "it answers for the same venue at this broker; stop one of the two")
 
+    def _heard(self, table: str, kind: str) -> None:
+        """Note that the table said something just now; its last will is the broker's word."""
+        shown = self._tables.get(table)
+        if shown is not None and not (kind == "state" and shown.state == "lost"):
+            self._tables[table] = msgspec.structs.replace(shown, heard=self._clock())
+
     def _understood(self, table: str, kind: str, payload: object, *, fresh: bool) -> Hello | Events | None:
         """Return what is for the inbox; take what is for the page. Raises `MessageError`."""
         if table in (ACCOUNT, HOME):
@@ -250,12 +261,15 @@ class Hub:
                 return decode(data, Events)
             case "state":
                 state = decode(data, State)
-                shown = msgspec.structs.replace(shown, state=state.state, name=state.name)
+                mat = shown.mat if state.state == "ready" else None
+                shown = msgspec.structs.replace(shown, state=state.state, name=state.name, mat=mat)
                 if state.state == "ready" and self._ordered.get(table, Order()).ends is not None:
                     del self._ordered[table]  # what the broker kept for it does not say how late it is
                     self.wake()
             case "view":
-                shown = msgspec.structs.replace(shown, view=decode(data, View))
+                view = decode(data, View)
+                mat = True if view.link else None if shown.mat is None else False
+                shown = msgspec.structs.replace(shown, view=view, mat=mat)
             case "health":
                 health = decode(data, Health)
                 clock_s = health.t - self._clock() if fresh else shown.clock_s

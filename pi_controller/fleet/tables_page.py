@@ -25,6 +25,8 @@ HOT_C = 80.0
 """From here a Raspberry Pi slows itself down."""
 CLOCK_S = 5.0
 """A clock that is wrong by more is mentioned; the message's way is part of it."""
+QUIET_S = 40.0
+"""A table that is connected says something every half minute, but for a hide in progress; from here on it is told."""
 _LIST = Path(__file__).with_name("tables_list.html")
 _PRESENCE = {"ready": mark("connected"), "stopped": mark("switched off"), "lost": mark("no connection")}
 _ALARMS = {
@@ -55,10 +57,13 @@ class _Row(NamedTuple):
 
 
 def tables_markup(
-    tables: Sequence[TableShown], language: str = "en", matches: Mapping[str, str] | None = None
+    tables: Sequence[TableShown],
+    language: str = "en",
+    matches: Mapping[str, str] | None = None,
+    now: float | None = None,
 ) -> Markup:
-    """Return all tables as HTML; `matches` are those that they play, by table."""
-    rows = [_row(table, language, (matches or {}).get(table.table, "")) for table in tables]
+    """Return all tables as HTML; `matches` are those that they play, by table, `now` is s since 1970."""
+    rows = [_row(table, language, (matches or {}).get(table.table, ""), now) for table in tables]
     return Markup(render(_LIST, language, rows=rows))  # noqa: S704 - escaped by it
 
 
@@ -68,13 +73,13 @@ def wanted(tables: Sequence[TableShown], language: str = "en") -> str:
     return " ".join(f"{row.name}: {row.wanted}" for row in rows if row.wanted)
 
 
-def _row(table: TableShown, language: str, match: str = "") -> _Row:
+def _row(table: TableShown, language: str, match: str = "", now: float | None = None) -> _Row:
     text, view = catalogue(language).gettext, table.view
     return _Row(
         name=inline(table.name) if table.name else table.table,
         match=match,
         state=table.state,
-        presence=text(_PRESENCE[table.state]),
+        presence=presence(table, now, language),
         wanted=_why_wanted(view, language) if view is not None else "",
         alarm=text(_ALARMS[table.alarm]) if table.alarm else "",
         troubles=troubles(table, language),
@@ -83,12 +88,36 @@ def _row(table: TableShown, language: str, match: str = "") -> _Row:
     )
 
 
+def presence(table: TableShown, now: float | None, language: str = "en") -> str:
+    """Return in words whether the table is connected, and when it was last heard at `now` (s since 1970) if not lately.
+
+    In steps, so that what watches is not told of every second.
+    """
+    text = catalogue(language).gettext
+    found = text(_PRESENCE[table.state])
+    if now is None or table.heard is None:
+        return found
+    ago = max(0.0, now - table.heard)
+    if ago < 10.0 or (table.state == "ready" and ago < QUIET_S):
+        return found
+    if ago < 60.0:
+        since = text("{n} s ago").format(n=10 * int(ago // 10))
+    elif ago < 3600.0:
+        since = text("{n} min ago").format(n=int(ago // 60))
+    else:
+        since = text("{n} h ago").format(n=int(ago // 3600))
+    return text("{state}, last heard {since}").format(state=found, since=since)
+
+
 def troubles(table: TableShown, language: str = "en") -> list[str]:
     """Return in words what is wrong with the table's machine, as far as it has said."""
     text = catalogue(language).gettext
-    if table.health is None or table.state != "ready":
+    if table.state != "ready":
         return []
-    machine, found = table.health.machine, list[str]()
+    found = [text("Its mat is not heard.")] if table.mat is False else []
+    if table.health is None:
+        return found
+    machine = table.health.machine
     if machine.under_voltage:
         found.append(text("Its power supply is too weak."))
     elif machine.under_voltage_since_start:
