@@ -69,7 +69,7 @@ HOME = "/director"
 _HEADING = mark("Director")
 _OF_THE_DIRECTOR = (
     "plan enter scratch draw appoint dismiss table assign recall confirm reject result tie clock correct withdraw "
-    "absent back protest announce stream undo"
+    "reinstate absent back protest announce stream undo"
 )
 RIGHTS: dict[str, frozenset[str]] = {
     "scorekeeper": frozenset({"protest"}),

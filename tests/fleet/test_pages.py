@@ -287,6 +287,8 @@ def test_whatever_can_be_decided_has_a_button_or_a_form(site, tables):
     site.director.decide(9.0, d.HUB, d.Begun("R1-1"))
     site.director.decide(9.0, d.HUB, d.Reported("R1-1", order, "t01", "ab" * 16, 9, match.teams[0]))
     look()
+    assert site.decide(do="withdraw", team=TEAMS[3]).status_code == 200
+    look()
     assert RIGHTS["head"] | RIGHTS["committee"] <= found
 
 

@@ -50,6 +50,14 @@ function sure(/** @type {HTMLElement} */ button) {
   return false;
 }
 
+/** Send the decision of a button, with the reason that is typed beside it, where it has one. */
+async function decide(/** @type {HTMLElement} */ button) {
+  const fact = JSON.parse(button.dataset.send ?? "");
+  const reason = button.dataset.why ? /** @type {HTMLInputElement | null} */ (button.closest(".row")?.querySelector("[name=why]") ?? null) : null;
+  if (reason?.value.trim()) fact.why = reason.value.trim();
+  if ((await command(fact)) && reason) reason.value = "";
+}
+
 document.addEventListener("click", async (event) => {
   const button = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest("button"));
   if (!button || button.closest("form") || button.closest("#people")) return;
@@ -58,7 +66,7 @@ document.addEventListener("click", async (event) => {
     return location.reload();
   }
   if (!sure(button)) return;
-  if (button.dataset.send) await command(JSON.parse(button.dataset.send));
+  if (button.dataset.send) await decide(button);
   if (button.dataset.shut) await send("/director/join", JSON.stringify({ do: "shut", table: button.dataset.shut }));
   if (button.dataset.undo) await send("/director/undo", JSON.stringify({ key: fresh() }));
 });
