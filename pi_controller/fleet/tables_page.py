@@ -49,6 +49,7 @@ class _Row(NamedTuple):
     match: str
     state: str
     presence: str
+    heard: str
     wanted: str
     alarm: str
     troubles: Sequence[str]
@@ -79,7 +80,8 @@ def _row(table: TableShown, language: str, match: str = "", now: float | None = 
         name=inline(table.name) if table.name else table.table,
         match=match,
         state=table.state,
-        presence=presence(table, now, language),
+        presence=text(_PRESENCE[table.state]),
+        heard=last_heard(table, now, language) if now is not None else "",
         wanted=_why_wanted(view, language) if view is not None else "",
         alarm=text(_ALARMS[table.alarm]) if table.alarm else "",
         troubles=troubles(table, language),
@@ -88,25 +90,22 @@ def _row(table: TableShown, language: str, match: str = "", now: float | None = 
     )
 
 
-def presence(table: TableShown, now: float | None, language: str = "en") -> str:
-    """Return in words whether the table is connected, and when it was last heard at `now` (s since 1970) if not lately.
+def last_heard(table: TableShown, now: float, language: str = "en") -> str:
+    """Return in words when the table was last heard at `now` (s since 1970), "" where that is lately or unknown.
 
     In steps, so that what watches is not told of every second.
     """
     text = catalogue(language).gettext
-    found = text(_PRESENCE[table.state])
-    if now is None or table.heard is None:
-        return found
-    ago = max(0.0, now - table.heard)
+    ago = now - table.heard if table.heard is not None else 0.0
     if ago < 10.0 or (table.state == "ready" and ago < QUIET_S):
-        return found
+        return ""
     if ago < 60.0:
         since = text("{n} s ago").format(n=10 * int(ago // 10))
     elif ago < 3600.0:
         since = text("{n} min ago").format(n=int(ago // 60))
     else:
         since = text("{n} h ago").format(n=int(ago // 3600))
-    return text("{state}, last heard {since}").format(state=found, since=since)
+    return text("Last heard {since}").format(since=since)
 
 
 def troubles(table: TableShown, language: str = "en") -> list[str]:

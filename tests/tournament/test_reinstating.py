@@ -68,8 +68,8 @@ def without_begun(answer):
 def test_it_comes_back_exactly_where_all_could_have_been_played_so_without_its_going(seed):
     """All that was played meanwhile, played again by a tournament that it never left, is the judge.
 
-    In one of a thousand the two part, on the safe side: a play-off that had begun before the team went keeps it out, and
-    a match that was broken off because another team went too does not.
+    In one of a thousand the two part, on the safe side: a play-off that had begun before the team went keeps it out,
+    and a match that was broken off because another team went too does not.
     """
     rng = random.Random(seed)
     cup = kinds(rng)
