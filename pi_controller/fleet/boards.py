@@ -256,7 +256,10 @@ class Boards:
                 plan=now.plan,
                 counted=now.plan is not None and now.plan.format in {"round_robin", "groups"},
                 judges=sorted(judges, key=judging.__contains__),  # who has nothing to do comes first
-                free=sorted((one for one in here if one[0] not in taken), key=lambda one: one[0] in away),
+                free=sorted(  # as they would be called by themselves
+                    (one for one in here if one[0] not in taken),
+                    key=lambda one: (one[0] in away, now.freed.get(one[0], 0.0)),
+                ),
                 ready=ready,
                 calls=list(now.calls.values()),
                 decided=decided,

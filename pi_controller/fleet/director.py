@@ -188,7 +188,7 @@ class Director:
                 late = t - call.t > UNANSWERED_S
                 if not call.begun and not answered and late and call.table not in here:
                     self._hub(t, Recalled(call.match, "the table does not answer"))
-            free = [table for table in sorted(here) if self._away.get(table, t) <= t]
+            free = [table for table in here if self._away.get(table, t) <= t]
             called, _ = self.now.schedule(free, t)
             for one in called:
                 self._hub(t, Assigned(one.match, one.table, secrets.token_hex(8), one.judge))

@@ -33,6 +33,7 @@ from pi_controller.fleet.messages import (
 from pi_controller.fleet.mqtt import QOS, Broker, Will, publish, stay_connected, until_one_ends
 from pi_controller.fleet.store import StoreError
 from pi_controller.table.view import View
+from pi_controller.tournament.schedule import natural_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -305,7 +306,7 @@ class Hub:
         alarms = self._alarms
         return tuple(
             msgspec.structs.replace(shown, alarm=alarms[table].about if table in alarms else "")
-            for table, shown in sorted(self._tables.items())
+            for table, shown in sorted(self._tables.items(), key=lambda one: natural_order(one[0]))
         )
 
     def _note(self, about: str, what: str) -> None:

@@ -67,6 +67,13 @@ class Tournament(TournamentState):
 
     def after(self, decision: Decision) -> Tournament:
         """Return the tournament after `decision`. Raises `InvalidActionError` and `IllegalActionError`."""
+        found = self._decided(decision)
+        left = {call.table for call in self.calls.values()} - {call.table for call in found.calls.values()}
+        return (
+            replace(found, freed=MappingProxyType({**self.freed, **dict.fromkeys(left, decision.t)})) if left else found
+        )
+
+    def _decided(self, decision: Decision) -> Tournament:
         _, t, _, fact = decision
         match fact:
             case Planned():
