@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from pi_controller.fleet.home_assistant import ACCOUNT as HOME
-from pi_controller.fleet.home_assistant import discovery
+from pi_controller.fleet.home_assistant import CONFIGS, PREFIX, announced_table, discovery
 from pi_controller.fleet.hub_settings import ACCOUNT
 from pi_controller.fleet.messages import (
     ORDER,
@@ -104,6 +104,8 @@ class Hub:
         self._home = home
         self._announced: dict[str, str] = {}
         """By what name each table was announced on this connection."""
+        self._no_more: list[str] = []
+        """Topics of announcements that are to be emptied."""
         self._ordered: dict[str, Order] = {}
         """What each table was given on this connection."""
         self._again: list[Callable[[], None]] = []
@@ -142,6 +144,7 @@ class Hub:
             await client.subscribe(topic(self._venue, "+", kind), QOS)
         here = topic(self._venue, "", "state")
         await client.subscribe(here, QOS)
+        await client.subscribe(CONFIGS, QOS)  # the last: all tables that the broker remembers are known then
         self._ordered.clear()
         self._announced.clear()
         self._sessions += 1
@@ -180,6 +183,9 @@ class Hub:
                 batch.append(messages.get_nowait())
             wanted: list[tuple[str, Hello | Events]] = []
             for message in batch:
+                if message.topic.value.startswith(f"{PREFIX}/"):
+                    self._see_announced(message)
+                    continue
                 try:
                     table, kind = address(message.topic.value)[1:]
                     if not table:
@@ -200,8 +206,19 @@ class Hub:
             await asyncio.gather(*(publish(client, topic(self._venue, table, "ack"), ack) for table, ack in answers))
             await self._announce(client)
 
+    def _see_announced(self, message: aiomqtt.Message) -> None:
+        """Note what the broker remembers that a hub of this venue announced once, and none would now."""
+        if not message.retain:
+            return
+        table, where = announced_table(self._venue, message.payload), message.topic.value
+        stands = self._home and table in self._tables and where in discovery(self._venue, table, "")
+        if table is not None and not stands:
+            self._no_more.append(where)
+
     async def _announce(self, client: aiomqtt.Client) -> None:
-        """Announce tables that are new, or are called otherwise now, to Home Assistant."""
+        """Announce tables that are new, or are called otherwise now, to Home Assistant; take back what is no more."""
+        while self._no_more:
+            await client.publish(self._no_more.pop(), b"", QOS, retain=True)
         if not self._home:
             return
         for table, shown in self._tables.items():

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-CONF, ACL = "mosquitto.conf", "acl"
+CONF, ACL, HOME_PASSWORD = "mosquitto.conf", "acl", "home.password"
 
 _CONF = """\
 # Written by 'moccasin-mat hub setup'.
@@ -79,8 +79,10 @@ port = {port}
 password_file = "hub.password"
 ca = "{ca}"
 """
+_ANNOUNCING_ACL = """\
+topic readwrite {prefix}/#
+"""
 _HOME_ACL = """\
-topic write {prefix}/#
 
 user {home}
 topic read {prefix}/#
@@ -127,7 +129,8 @@ def set_up(
             "port": port,
             "ca": CA,
         }
-        write_private(folder / ACL, (_ACL + _HOME_ACL * home).format(**values).encode())
+        announced = home or (folder / HOME_PASSWORD).exists()  # or the hub could not take it back
+        write_private(folder / ACL, (_ACL + _ANNOUNCING_ACL * announced + _HOME_ACL * home).format(**values).encode())
         settings = (_HUB + _HOME * home).format(**values) + _others(folder / FILE)
         write_private(folder / FILE, settings.encode())
         conf = _CONF.format(
@@ -166,7 +169,7 @@ def known_tables(folder: Path) -> list[str]:
 def _accounts(folder: Path, tables: Sequence[str], *, home: bool) -> None:
     passwords = {ACCOUNT: kept_password(folder / "hub.password")}
     if home:
-        passwords[HOME] = kept_password(folder / "home.password")
+        passwords[HOME] = kept_password(folder / HOME_PASSWORD)
     for table in tables:
         place = folder / TABLES / table
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
