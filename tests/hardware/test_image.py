@@ -13,10 +13,10 @@ from typing import Any
 import build
 import pytest
 
+from pi_controller.setup.place import PROGRAMS as PROGRAMS_FOLDER
 from pi_controller.setup.place import place
 from pi_controller.setup.plan import first_settings
 from pi_controller.setup.unit import unit
-from pi_controller.setup.update import PROGRAMS as PROGRAMS_FOLDER
 from pi_controller.table.settings import load
 from pi_controller.table.settings_example import example
 
