@@ -237,4 +237,5 @@ def _set_up(args: argparse.Namespace) -> int:
     print("settings (keep them secret: who has them speaks for that table), and in its settings what stands in")
     print(f"{hub_setup.FILE} there, so for {tables[0]}:\n")
     print((folder / hub_setup.TABLES / tables[0] / hub_setup.FILE).read_text("utf-8"), end="")
+    print("\nOr carry nothing: the director's console shows a code by which a table joins ('moccasin-mat hub join').")
     return 0

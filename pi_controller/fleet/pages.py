@@ -341,7 +341,9 @@ class HubPages:
         opened: Opened = await self.desk.ask(self.desk.open(table, anew=anew))
         log.info("%s lets %s join%s", session.person.name, table, ", with another password" if anew else "")
         code = str(qr_code(opened.command, opened.command))
-        return answer({"ok": True, "table": table, **opened._asdict(), "qr": code})
+        return answer(
+            {"ok": True, "table": table, **opened._asdict(), "good_s": opened.ends - self._clock(), "qr": code}
+        )
 
     def _fact(self, given: dict[str, Any]) -> Fact:
         """Return the fact that was sent, with what only the hub can add. Raises `InvalidActionError`."""

@@ -7,9 +7,12 @@ import re
 import socket
 import ssl
 import stat
+import subprocess
+import sys
 import threading
 from datetime import UTC, datetime
 
+import aiomqtt
 import httpx
 import msgspec
 import pytest
@@ -29,6 +32,7 @@ from pi_controller.fleet.inbox import Inbox
 from pi_controller.fleet.join import address_of
 from pi_controller.fleet.joining import JoinCode, JoinError, JoinRefused, JoinRequest, line_of, new_code, read_code
 from pi_controller.fleet.mqtt import signs_in
+from pi_controller.fleet.table_link import table_link
 from pi_controller.table.settings import load
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -38,6 +42,7 @@ class House:
     """A hub as `hub run` runs it, at a broker; its pages, where the director is signed in."""
 
     def __init__(self, broker):
+        self.account = broker.account
         self.folder, self.said = broker.folder, []
         with (self.folder / "hub.toml").open("a") as settings:
             settings.write('[page]\nport = 0\n[enrolment]\nhost = "127.0.0.1"\nport = 0\n')
@@ -119,6 +124,9 @@ def test_a_table_joins_by_a_code_and_nobodys_connection_is_lost(house, broker, s
     hub = load(settings).hub
     assert (hub.address, hub.port, hub.venue, hub.table) == ("127.0.0.1", broker.port, VENUE, "t09")
     assert settings.read_text().startswith('# ours\n[board]\nport = "none"\n')
+    link = table_link(load(settings))
+    assert asyncio.run(signs_in(link._broker)), "what stands in the settings is all that a table needs"
+    link.close()
     password = (settings.parent / "hub.password").read_text().strip()
     assert password == (house.folder / TABLES / "t09" / "password").read_text().strip()
     assert (settings.parent / "hub.crt").read_bytes() == (house.folder / "ca.crt").read_bytes()
@@ -153,7 +161,16 @@ def test_a_code_is_good_once_and_a_name_is_one_tables(house, settings, tmp_path)
     assert refused.status_code == 409
     assert "there is a table t09 already" in refused.json()["error"]["what"]
     before = (settings.parent / "hub.password").read_text()
-    joined(house.opened("t09", anew=True), second)
+
+    async def while_the_old_card_is_there():
+        async with client(house, "t09") as old:
+            await old.publish(f"mat/v1/{VENUE}/t/t09/hello", b"x", 1)
+            await asyncio.to_thread(lambda: joined(house.opened("t09", anew=True), second))
+            async with asyncio.timeout(PATIENCE_S):
+                with pytest.raises(aiomqtt.MqttError):
+                    await anext(aiter(old.messages))
+
+    asyncio.run(while_the_old_card_is_there())
     assert (second.parent / "hub.password").read_text() != before
     broker = account(house.folder, load(second).hub.port, "t09")
     assert not asyncio.run(signs_in(broker._replace(password=before.strip())))
@@ -415,3 +432,13 @@ def test_where_tables_join_is_kept_by_another_setup(house):
     args = ["setup", str(house.folder), "--tables", "3", "--host", "127.0.0.1"]
     assert main(args) == 0
     assert load_hub(house.folder).enrolment.host == "127.0.0.1"
+
+
+def test_a_table_joins_without_a_hubs_packages():
+    program = """
+import sys
+for name in ("cryptography", "amqtt", "psycopg"):
+    sys.modules[name] = None
+import pi_controller.fleet.join
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -145,6 +145,7 @@ async function openCode(/** @type {HTMLFormElement} */ form) {
   const shown = /** @type {HTMLTemplateElement} */ (document.getElementById("join-code")).content.cloneNode(true);
   const part = /** @type {HTMLElement} */ (/** @type {DocumentFragment} */ (shown).firstElementChild);
   part.dataset.table = told.table;
+  setTimeout(() => part.remove(), 1000 * told.good_s); // also where nothing comes from the hub any more
   /** @type {HTMLElement} */ (part.querySelector("h3")).textContent = told.table;
   /** @type {HTMLElement} */ (part.querySelector(".code")).textContent = told.code;
   /** @type {HTMLElement} */ (part.querySelector("code")).textContent = told.command;
