@@ -142,6 +142,8 @@ def test_nothing_acknowledged_is_lost_in_power_cuts(machine, disk, figures, tmp_
             if page.signed_out():
                 signed_in += 1
                 page.sign_in(name, pins[name])
+    for page in pages.values():
+        page.close()
     figures("power cuts", CUTS)
     figures("commands acknowledged, and of them lost", (len(acknowledged), 0))
     figures("commands given, a second on the wall", round(given / giving_s, 1))
