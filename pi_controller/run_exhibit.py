@@ -36,6 +36,7 @@ from pi_controller.mat.events import Button
 from pi_controller.mats import Mat
 from pi_controller.run import Stop, settle, steady_clock
 from pi_controller.setup.place import PROGRAMS
+from pi_controller.setup.reset_order import waiting
 from pi_controller.setup.update import last_line
 from pi_controller.show.i18n import chosen
 from pi_controller.show.lights import frame
@@ -102,7 +103,7 @@ class Installation:
             boot_id(),
         )
         self.watch.look(t)
-        self._update = last_line(PROGRAMS)
+        self._update, self._reset = last_line(PROGRAMS), waiting()
         self.drift = Drift()
         self.self_test = SelfTest(
             section.self_test_hour, self._checks, local_time, None if sim else beside / ".exhibit-self-test"
@@ -163,7 +164,7 @@ class Installation:
             self._look_at_wall(t)
             self.watch.look(t)
             self.exhibit.danger = self.watch.danger(t)
-            self._update = last_line(PROGRAMS)
+            self._update, self._reset = last_line(PROGRAMS), waiting()
         if self.self_test.step(t + self._set_by, idle=self.exhibit.stage.name in IDLE):
             self._show_staff(t)
         if t - self._staff_shown >= SHOW_STAFF_S:
@@ -215,6 +216,7 @@ class Installation:
             self.drift.report,
             self.self_test.verdict,
             self._update,
+            self._reset,
         )
         self.staff.shown = shown_of(self.exhibit, self._settings, known, local_time)
 

@@ -30,6 +30,12 @@ def replace_file(path: Path, content: bytes, mode: int | None = None) -> None:
     sync(path.parent)
 
 
+def remove_unfinished(folder: Path) -> None:
+    """Remove what `replace_file` had not put in its place when the power went; nobody may be writing there."""
+    for path in folder.glob(".*.new"):
+        path.unlink(missing_ok=True)
+
+
 def sync(path: Path) -> None:
     """Have the file, or the names in the folder, on disk. Raises `OSError`."""
     file = os.open(path, os.O_RDONLY)

@@ -136,7 +136,8 @@ made = first_settings("", place(system=True), lit=False)
 web = made.web.model_copy(update={"host": "0.0.0.0", "judges": True})
 head = "Every line may be changed, on any laptop; it is checked when the Pi starts, and its screen tells what is wrong."
 text = example(made.model_copy(update={"web": web}), head)
-for path in ("/boot/firmware/table.toml", "/etc/moccasin-mat/table.toml"):
+from pi_controller.setup.place import FIRST_SETTINGS
+for path in ("/boot/firmware/table.toml", "/etc/moccasin-mat/table.toml", FIRST_SETTINGS):
     Path(path).parent.mkdir(exist_ok=True)
     Path(path).write_text(text, "utf-8")
 """

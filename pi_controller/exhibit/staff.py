@@ -111,6 +111,14 @@ def preview_of(exhibit: Exhibit, games: Games, t: float) -> Preview:
     return Preview(waiting.mark if waiting is not None else "", stages, candidate.pictures)
 
 
+class Reset(NamedTuple):
+    """What is known of resets: an `order` to be signed, whether anybody may (`signed`), what came of the `last`."""
+
+    order: str
+    signed: bool
+    last: str
+
+
 class Shown(msgspec.Struct, frozen=True):
     """What the staff page shows of the installation."""
 
@@ -131,6 +139,7 @@ class Shown(msgspec.Struct, frozen=True):
     verdict: str = ""
     tested: str = ""
     """When the self-test was that gave the verdict."""
+    reset: Reset | None = None
 
 
 class Known(NamedTuple):
@@ -144,6 +153,7 @@ class Known(NamedTuple):
     verdict: Verdict | None = None
     update: str = ""
     """What came of the last update."""
+    reset: Reset | None = None
 
 
 def shown_of(exhibit: Exhibit, settings: Settings, known: Known, local: Callable[[float], datetime]) -> Shown:
@@ -175,6 +185,7 @@ def shown_of(exhibit: Exhibit, settings: Settings, known: Known, local: Callable
         tuple(_by_pad(known.drift)),
         "" if verdict is None else str(verdict).removeprefix("self-test: "),
         "" if verdict is None else f"{local(verdict.t):%Y-%m-%d %H:%M}",
+        known.reset,
     )
 
 

@@ -13,10 +13,14 @@ from typing import TYPE_CHECKING
 
 from pi_controller.setup.changes import Link, WholeFile
 from pi_controller.setup.place import NAME, SYSTEM_UNITS
+from pi_controller.setup.reset_unit import UNIT as RESET
+from pi_controller.setup.reset_unit import reset_unit
 from pi_controller.show.i18n import catalogue, chosen
 from pi_controller.web.templates import render
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pi_controller.setup.changes import Change
     from pi_controller.setup.place import Place
     from pi_controller.table.settings import Settings
@@ -125,8 +129,8 @@ def wanted_before(place: Place) -> bool:
     return place.system and place.on_disk(UNIT).exists()
 
 
-def changes(settings: Settings) -> list[Change]:
-    """Return the files of the visitors' screen."""
+def changes(place: Place, settings: Settings, written: Iterable[Path] = ()) -> list[Change]:
+    """Return the files of the visitors' screen; `written` are the folders that the service writes beside its own."""
     return [
         WholeFile(
             SYSUSERS,
@@ -135,7 +139,8 @@ def changes(settings: Settings) -> list[Change]:
         WholeFile(WAITING, waiting_page(settings)),
         WholeFile(POLICY, policy(settings.web.port)),
         WholeFile(UNIT, kiosk_unit(settings.web.port)),
-        Link(UNIT.parent / "multi-user.target.wants" / UNIT.name, UNIT),
+        WholeFile(RESET, reset_unit(place, written)),
+        *(Link(unit.parent / "multi-user.target.wants" / unit.name, unit) for unit in (UNIT, RESET)),
     ]
 
 
