@@ -23,6 +23,7 @@ from pi_controller.exhibit.drift import Drift
 from pi_controller.exhibit.exhibit import Exhibit, Session, local_time
 from pi_controller.exhibit.games_kept import SessionGames
 from pi_controller.exhibit.host_files import HostFiles
+from pi_controller.exhibit.kiosk_watch import watch_unit
 from pi_controller.exhibit.machine_watch import WARM_C, MachineWatch
 from pi_controller.exhibit.page import ExhibitPage, Touch, host_lines
 from pi_controller.exhibit.recoveries import Recoveries, boot_id
@@ -35,6 +36,8 @@ from pi_controller.machine_health import ENOUGH_BYTES, MachineHealth, read_healt
 from pi_controller.mat.events import Button
 from pi_controller.mats import Mat
 from pi_controller.run import Stop, settle, steady_clock
+from pi_controller.setup import kiosk_restart
+from pi_controller.setup.kiosk import RUNNING
 from pi_controller.setup.place import PROGRAMS
 from pi_controller.setup.reset_order import waiting
 from pi_controller.setup.update import last_line
@@ -104,6 +107,8 @@ class Installation:
         )
         self.watch.look(t)
         self._update, self._reset = last_line(PROGRAMS), waiting()
+        asked = None if sim else kiosk_restart.asked(os.environ.get("RUNTIME_DIRECTORY", ""))
+        self.screen = watch_unit(RUNNING, asked) if asked is not None else None
         self.drift = Drift()
         self.self_test = SelfTest(
             section.self_test_hour, self._checks, local_time, None if sim else beside / ".exhibit-self-test"
@@ -163,6 +168,8 @@ class Installation:
             self.host.look()
             self._look_at_wall(t)
             self.watch.look(t)
+            if self.screen is not None:
+                self.screen.look(t, self.page.seen)
             self.exhibit.danger = self.watch.danger(t)
             self._update, self._reset = last_line(PROGRAMS), waiting()
         if self.self_test.step(t + self._set_by, idle=self.exhibit.stage.name in IDLE):
@@ -217,6 +224,7 @@ class Installation:
             self.self_test.verdict,
             self._update,
             self._reset,
+            self.screen,
         )
         self.staff.shown = shown_of(self.exhibit, self._settings, known, local_time)
 

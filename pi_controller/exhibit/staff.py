@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from starlette.routing import Route
 
     from pi_controller.exhibit.drift import Drifted
+    from pi_controller.exhibit.kiosk_watch import KioskWatch
     from pi_controller.exhibit.recoveries import Recoveries
     from pi_controller.exhibit.self_test import Verdict
     from pi_controller.exhibit.stage import StageName
@@ -154,6 +155,7 @@ class Known(NamedTuple):
     update: str = ""
     """What came of the last update."""
     reset: Reset | None = None
+    screen: KioskWatch | None = None
 
 
 def shown_of(exhibit: Exhibit, settings: Settings, known: Known, local: Callable[[float], datetime]) -> Shown:
@@ -163,6 +165,7 @@ def shown_of(exhibit: Exhibit, settings: Settings, known: Known, local: Callable
     always, never = text("always"), text("none")
     usage, watch, verdict = known.usage, known.watch, known.verdict
     machine = tuple(facts(watch, text)) if watch is not None else ()
+    machine += tuple(known.screen.fact(text)) if known.screen is not None else ()
     machine += (Fact(text("Update"), known.update),) if known.update else ()
     days = sorted(usage.days.items(), reverse=True)[:DAYS]
     return Shown(

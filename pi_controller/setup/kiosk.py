@@ -11,6 +11,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pi_controller.setup import kiosk_restart
 from pi_controller.setup.changes import Link, WholeFile
 from pi_controller.setup.place import NAME, SYSTEM_UNITS
 from pi_controller.setup.reset_unit import UNIT as RESET
@@ -30,6 +31,10 @@ UNIT = SYSTEM_UNITS / f"{KIOSK}.service"
 SYSUSERS = Path(f"/etc/sysusers.d/{KIOSK}.conf")
 WAITING = Path("/usr/local/share") / NAME / "kiosk.html"
 POLICY = Path("/etc/chromium/policies/managed") / f"{NAME}.json"
+STARTED = (RESET, kiosk_restart.PATH, UNIT)
+"""The units that start with the machine."""
+RUNNING = Path("/run") / KIOSK
+"""Is there while the screen's unit runs."""
 PROGRAMS = {"cage": Path("/usr/bin/cage"), "chromium": Path("/usr/bin/chromium")}
 """By the name of their package."""
 MOST_EXPOSED = 6.0
@@ -90,7 +95,7 @@ RuntimeDirectoryMode=0700
 Environment=HOME=/run/{kiosk}
 Restart=always
 RestartSec=3
-# what a tab has leaked, or a tab that crashed, is gone the next day at the latest
+# what a tab has leaked is gone the next day; a tab that crashed is started anew when its page does not ask any more
 RuntimeMaxSec=1d
 # where memory is short the screen goes before the game
 OOMScoreAdjust=500
@@ -140,7 +145,9 @@ def changes(place: Place, settings: Settings, written: Iterable[Path] = ()) -> l
         WholeFile(POLICY, policy(settings.web.port)),
         WholeFile(UNIT, kiosk_unit(settings.web.port)),
         WholeFile(RESET, reset_unit(place, written)),
-        *(Link(unit.parent / "multi-user.target.wants" / unit.name, unit) for unit in (UNIT, RESET)),
+        WholeFile(kiosk_restart.PATH, kiosk_restart.path_unit()),
+        WholeFile(kiosk_restart.SERVICE, kiosk_restart.service_unit(KIOSK)),
+        *(Link(unit.parent / "multi-user.target.wants" / unit.name, unit) for unit in STARTED),
     ]
 
 
