@@ -71,8 +71,9 @@ NOTICE = "This installation needs a moment of the staff. Please come back later.
 class Installation:
     """An `Exhibit` with its page, its mat, its lights and buttons, stepped by one loop; times are s since 1970.
 
-    `wall` is the machine's own clock, which the network may set while `clock` goes on evenly: hours go by it (None: by
-    `clock`). `read` reads how the machine is.
+    `folder` is that of the settings, where the mat's profile is kept (None: the journal's). `wall` is the machine's
+    own clock, which the network may set while `clock` goes on evenly: hours go by it (None: by `clock`). `read` reads
+    how the machine is.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class Installation:
         clock: Callable[[], float],
         stack: ExitStack,
         *,
+        folder: Path | None = None,
         sim: bool = False,
         wall: Callable[[], float] | None = None,
         read: Callable[[MachineHealth | None], MachineHealth] | None = None,
@@ -139,7 +141,7 @@ class Installation:
         self._strip: Strip | None = None
         self._buttons: Buttons | None = None
         if section.mat != "screen":
-            self._wire(settings, clock, stack, sensors=section.mat == "sensors")
+            self._wire(settings, clock, stack, folder or beside, sensors=section.mat == "sensors")
         self._view: View | None = None
         self._hear = heard(settings.voice, self.games.show(t).table.view, None, stack)
         self._looked = self._pruned = t
@@ -297,10 +299,12 @@ class Installation:
         except OSError as error:
             log.warning("the notice is not kept for the next start: %s", error)
 
-    def _wire(self, settings: Settings, clock: Callable[[], float], stack: ExitStack, *, sensors: bool) -> None:
+    def _wire(
+        self, settings: Settings, clock: Callable[[], float], stack: ExitStack, folder: Path, *, sensors: bool
+    ) -> None:
         """Open the mat, the buttons and the lights that the settings name."""
         if sensors:
-            settings, profile = assembly.profiled(settings, settings.table.journal.parent)
+            settings, profile = assembly.profiled(settings, folder)
             self.drift = Drift(profile)
             self._mat = Mat(assembly.board(settings, clock), assembly.mat_sensors(settings, profile))
             stack.callback(self._mat.source.close)
@@ -348,15 +352,20 @@ def _journal_fault(path: Path) -> str:
     return f"{path.name}: {found.wrong}" if found.wrong else ""
 
 
-def run_exhibit(settings: Settings, sleep: Callable[[float], None], visitors: Visitors | None = None) -> None:
-    """Run the installation of `settings` until it is stopped; `visitors` are simulated. Raises `MatError`."""
+def run_exhibit(
+    settings: Settings, folder: Path, sleep: Callable[[float], None], visitors: Visitors | None = None
+) -> None:
+    """Run the installation of `settings`, which are kept in `folder`, until it is stopped. Raises `MatError`.
+
+    `visitors` are simulated.
+    """
     stop = Stop()
     stop.at_signals()
     clock = steady_clock()
     with ExitStack() as stack:
         service = from_environment()
         stack.callback(service.close)
-        installation = Installation(settings, clock, stack, sim=visitors is not None, wall=time.time)
+        installation = Installation(settings, clock, stack, folder=folder, sim=visitors is not None, wall=time.time)
         print(f"the installation's page: {installation.page.url}   Ctrl-C ends it", flush=True)
         if visitors is not None:
             print("Simulated visitors come and go until somebody touches the page.", flush=True)

@@ -123,6 +123,8 @@ TOOLS = {
     "sfdisk": "fdisk",
     "xz": "xz-utils",
 }
+OWN = "usr/local/lib/moccasin-mat"
+"""The card's own programs."""
 PROGRAM = "/opt/moccasin-mat/bin/moccasin-mat"
 MIB = 1 << 20
 BOOT_MIB, STATE_MIB, ROOM_MIB = 256, 128, 192
@@ -281,6 +283,7 @@ def configure(root: Path, *, kiosk: bool = False) -> None:
     """
     with step("settings and service"):
         run("cp", "-r", "--no-preserve=ownership", f"{HERE / 'files'}/.", root)
+        shutil.rmtree(root / OWN / "__pycache__", ignore_errors=True)  # what tests have left beside the programs
         run("cp", "--no-preserve=ownership", *sorted((HERE / "card").iterdir()), root / "boot/firmware")
         lines = [line for line in boot.by_model(MODELS) if not line.startswith("dtparam=")]  # spi.dts in their place
         custom = "\n".join(["# light strips on GPIO10", *lines, "dtoverlay=moccasin-mat-spi", ""])

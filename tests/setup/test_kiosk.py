@@ -82,7 +82,9 @@ def test_without_it_a_table_runs_as_before(pi):
     assert " run --settings " in made.text()
     assert not any("kiosk" in str(change.path) for change in made.changes)
     assert not any(kiosk.KIOSK in " ".join(command) for command in service.commands(here))
-    screen = [command for command in service.commands(here, kiosk=True) if kiosk.KIOSK in command[-1] and "restart" in command]
+    screen = [
+        command for command in service.commands(here, kiosk=True) if kiosk.KIOSK in command[-1] and "restart" in command
+    ]
     assert screen == [["systemctl", "restart", kiosk_restart.PATH.name], ["systemctl", "restart", kiosk.UNIT.name]]
 
 
