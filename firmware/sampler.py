@@ -13,7 +13,7 @@ import wire
 from events import Events
 from guards import Piezos, Silence
 
-FIRMWARE = (0, 3, 0)
+FIRMWARE = (0, 3, 1)
 FEATURES = wire.HAS_PIEZO | wire.HAS_TOUCH | wire.HAS_FIELD | wire.HAS_STRIP
 SILENCE_TIME = 300  # a host that says nothing for so long (hundredths of a second) is gone
 HEALTH_US = 1_000_000

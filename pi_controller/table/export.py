@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pi_controller.table.printed import Paper
     from pi_controller.table.sheet import Sheet
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+BROWSERS = ("chromium", "chromium-headless-shell", "chromium-browser", "google-chrome")
 PRINT_S = 120.0
 """How long the browser may take to print, s; a Pi is slow to start one."""
 

@@ -31,7 +31,7 @@ def blocks_follow(messages):
 
 def test_connect(rig):
     [up, *rest] = rig.connect()
-    assert up == LinkUp(up.t, "0100020003000400", "0.3.0", 1, "power", 4)
+    assert up == LinkUp(up.t, "0100020003000400", "0.3.1", 1, "power", 4)
     assert rig.session.up
     assert {type(m) for m in rest} == {Piezo, Touch, Field, Health, BoardEvent}
 

@@ -84,7 +84,7 @@ PHASES: dict[str, View] = {
     ),
     "hide": _dakota(phase="hide", commit=None, limit=None, calls=("paguga",)),
     "hit": _dakota(),
-    "second": _dakota(owed="second", hits=(Hit(2, found=False),), paused=1010.0),
+    "second": _dakota(owed="second", hits=(Hit(2, found=False),), paused=1010.0, stood=1010.0),
     "show": _dakota(
         hid="A",
         held={"A": 12, "B": 4},

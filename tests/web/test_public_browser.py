@@ -105,6 +105,18 @@ def test_the_overlay_is_clear_but_for_its_strips(open_page, feed, place):
         assert alpha.getextrema() == (0, 0), "something is drawn outside the strips"
 
 
+@pytest.mark.parametrize("path", ["", "room", "overlay"])
+def test_a_clock_that_is_stopped_has_the_sign_of_a_pause_and_one_that_runs_has_none(open_page, feed, path):
+    page, now = open_page(path, size=(1920, 1080)), feed.clock()
+    how = """() => [...document.querySelectorAll(".clock b")].filter((b) => b.textContent)
+        .map((b) => [getComputedStyle(b).textDecorationLine, getComputedStyle(b, "::before").content])"""
+    for seq, (name, stood, sign) in enumerate((("hit", None, "none"), ("second", now, '""')), 2):
+        feed.publish(msgspec.structs.replace(PHASES[name], seq=seq, since=now, limit=600.0, stood=stood))
+        says(page, "sentence", sentence(PHASES[name]))
+        page.locator(".clock b:not(:empty)").wait_for()
+        assert page.evaluate(how) == [["none", sign]], name
+
+
 @pytest.mark.parametrize("size", [(1366, 768), (1920, 1080)], ids=lambda size: f"{size[0]}x{size[1]}")
 def test_the_room_sees_everything_at_once_and_large(open_page, feed, size):
     page = open_page(
