@@ -83,7 +83,7 @@ def test_the_partition_grows_before_udev_looks_at_it():
 
 def test_no_login_and_no_hash_stands_in_any_file():
     for path in (*FILES.rglob("*"), *(IMAGE / "card").iterdir()):
-        if path.is_file():
+        if path.is_file() and path.suffix != ".pyc":  # which these tests leave there
             assert not re.search(r"\$(1|5|6|y|2[aby])\$|BEGIN [A-Z ]*PRIVATE KEY", path.read_text("utf-8")), path
     assert {"getty@.service", "autovt@.service", "serial-getty@.service", "console-getty.service"} <= set(build.OFF)
     ssh = (FILES / "etc/ssh/sshd_config.d/card.conf").read_text("utf-8")
