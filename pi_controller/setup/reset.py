@@ -96,6 +96,7 @@ class Resets:
             raise ResetError(
                 f"the order is for the machine {order.machine}, this one is {mark}", "sign one for this machine"
             )
+        self._with_a_number()
         if order.number != self.number:
             raise ResetError(
                 f"the order has the number {order.number}, the next reset here is {self.number}",
@@ -104,20 +105,16 @@ class Resets:
         return self.accept(order.reset, erased=order.old_files == "erased")
 
     def accept(self, parts: Sequence[ResetPart] = USUALLY_RESET, *, erased: bool) -> Pending:
-        """Write down that `parts` are reset: then it is done, at the latest when the machine starts."""
-        boot = read(self.place.on_disk(BOOT_SETTINGS))
-        settings = self._first(keep_mat="calibration" not in parts) if "settings" in parts else ""
-        pending = Pending(
-            self.number,
-            tuple(parts),
-            erased,
-            tuple(str(one.path) for part in parts if part != "journals" for one in self._of(part) if not one.stays),
-            str(self._games) if "journals" in parts else "",
-            settings,
-            digest(boot) if settings and boot is not None and boot != settings else "",
-        )
-        self.folder.mkdir(parents=True, exist_ok=True)
-        replace_file(self._pending, msgspec.json.encode(pending))
+        """Write down that `parts` are reset: then it is done, at the latest when the machine starts.
+
+        Raises `ResetError`.
+        """
+        try:
+            pending = self._made(parts, erased=erased)
+            self.folder.mkdir(parents=True, exist_ok=True)
+            replace_file(self._pending, msgspec.json.encode(pending))
+        except OSError as error:
+            raise ResetError(f"nothing is reset: {error}", "is the disk full, or worn out?") from error
         return pending
 
     def settle(self) -> str:
@@ -159,6 +156,20 @@ class Resets:
     def found(self, parts: Sequence[ResetPart]) -> list[Found]:
         """Return what is there of `parts`, in their order."""
         return [one for part in parts for one in sorted(self._of(part)) if one.stays or os.path.lexists(one.path)]
+
+    def _made(self, parts: Sequence[ResetPart], *, erased: bool) -> Pending:
+        """Return the reset of `parts` of what is there now. Raises `OSError`."""
+        boot = read(self.place.on_disk(BOOT_SETTINGS))
+        settings = self._first(keep_mat="calibration" not in parts) if "settings" in parts else ""
+        return Pending(
+            self.number,
+            tuple(parts),
+            erased,
+            tuple(str(one.path) for part in parts if part != "journals" for one in self._of(part) if not one.stays),
+            str(self._games) if "journals" in parts else "",
+            settings,
+            digest(boot) if settings and boot is not None and boot != settings else "",
+        )
 
     def _of(self, part: ResetPart) -> Iterator[Found]:
         state, settings = self._games, self.place.on_disk(self.place.settings)

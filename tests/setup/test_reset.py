@@ -327,6 +327,20 @@ def test_what_cannot_be_taken_away_is_told_and_tried_again(machine, monkeypatch)
     assert "is done" in machine.resets().settle()
 
 
+def test_on_a_full_disk_nothing_is_reset(machine, monkeypatch):
+    before, number = machine.held(), machine.resets().number
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(ResetError, match="nothing is reset: .*No space left"):
+        machine.resets().accept(erased=False)
+    monkeypatch.undo()
+    assert machine.resets().settle() == ""
+    assert (machine.held(), machine.resets().number) == (before, number)
+
+
 def test_a_link_leads_nowhere_else(machine, tmp_path):
     shutil.rmtree(machine.state / "host")
     (tmp_path / "other").mkdir()
