@@ -84,7 +84,7 @@ class Resets:
     @property
     def number(self) -> str:
         """The number of the next reset; one is made where there is none. Raises `OSError`."""
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError, UnicodeError):
             if len(number := self._number.read_text("ascii").strip()) == 8:
                 return number
         return self._another_number()
@@ -114,6 +114,8 @@ class Resets:
             self.folder.mkdir(parents=True, exist_ok=True)
             replace_file(self._pending, msgspec.json.encode(pending))
         except OSError as error:
+            with suppress(OSError):
+                self._pending.unlink(missing_ok=True)
             raise ResetError(f"nothing is reset: {error}", "is the disk full, or worn out?") from error
         return pending
 

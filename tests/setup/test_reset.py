@@ -334,7 +334,7 @@ def test_on_a_full_disk_nothing_is_reset(machine, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(ResetError, match="nothing is reset: .*No space left"):
+    with pytest.raises(ResetError, match=r"nothing is reset: .*No space left"):
         machine.resets().accept(erased=False)
     monkeypatch.undo()
     assert machine.resets().settle() == ""
