@@ -114,6 +114,7 @@ OFF = [
 ]
 """Logins at a screen or a cable, what writes to the root, and what holds up the start."""
 TOOLS = {
+    "arch-test": "arch-test",
     "dtc": "device-tree-compiler",
     "mcopy": "mtools",
     "mke2fs": "e2fsprogs",
