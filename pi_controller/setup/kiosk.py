@@ -93,6 +93,8 @@ UtmpMode=user
 RuntimeDirectory={kiosk}
 RuntimeDirectoryMode=0700
 Environment=HOME=/run/{kiosk}
+# a touch screen whose cable comes late, or is out, keeps nothing from being shown
+Environment=WLR_LIBINPUT_NO_DEVICES=1
 Restart=always
 RestartSec=3
 # what a tab has leaked is gone the next day; a tab that crashed is started anew when its page does not ask any more
