@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 
 def replace_file(path: Path, content: bytes, mode: int | None = None) -> None:
     """Put `content` at `path`, safe on disk: whoever reads sees the old file or the new one. Raises `OSError`.
 
-    `mode` says who may read it; None: as the umask lets.
+    `mode` says who may read it; None: as the umask lets. What a program left that was killed here is removed.
     """
+    remove_unfinished(path)
     beside = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
         with beside.open("wb") as file:
@@ -30,10 +28,11 @@ def replace_file(path: Path, content: bytes, mode: int | None = None) -> None:
     sync(path.parent)
 
 
-def remove_unfinished(folder: Path) -> None:
-    """Remove what `replace_file` had not put in its place when the power went; nobody may be writing there."""
-    for path in folder.glob(".*.new"):
-        path.unlink(missing_ok=True)
+def remove_unfinished(path: Path) -> None:
+    """Remove what programs left beside `path` that were killed while they replaced it. Raises `OSError`."""
+    for left in path.parent.glob(f".{path.name}.*.new"):
+        if not Path("/proc", left.name.split(".")[-2]).exists():
+            left.unlink(missing_ok=True)
 
 
 def sync(path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import stat
+import subprocess
 
 import pytest
 
@@ -36,3 +37,13 @@ def test_the_old_file_stays_where_the_new_one_cannot_be_written(tmp_path, monkey
         replace_file(path, b"new")
     assert path.read_bytes() == b"old"
     assert [one.name for one in tmp_path.iterdir()] == ["table.toml"]
+
+
+def test_what_a_killed_program_left_is_removed_and_not_what_one_writes_now(tmp_path):
+    path = tmp_path / "table.toml"
+    with subprocess.Popen(["true"]) as ended:
+        ended.wait()
+    (tmp_path / f".table.toml.{ended.pid}.new").write_bytes(b"half")
+    (tmp_path / f".table.toml.{os.getppid()}.new").write_bytes(b"being written")
+    replace_file(path, b"new")
+    assert {one.name for one in tmp_path.iterdir()} == {"table.toml", f".table.toml.{os.getppid()}.new"}

@@ -1,4 +1,4 @@
-"""`moccasin-mat hub`: sets up the hub of a tournament, runs it, accepts a table whose journal is another."""
+"""`moccasin-mat hub`: sets up the hub of a tournament, runs it; has a table join one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pi_controller import logging_setup
-from pi_controller.cli.arguments import Parser
+from pi_controller.cli.arguments import INSTALLED, Parser, settings_path
+from pi_controller.cli.setup_table import FILE
 from pi_controller.errors import UsageError
 from pi_controller.games.wording import listed
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from pi_controller.fleet.store import Database
 
 MOST_TABLES = 64
-_WITH_MORE = ("accept", "journals", "backup", "restore")
+_WITH_MORE = ("accept", "journals", "backup", "restore", "join")
 _EPILOG = """\
   hub --demo                 a tournament of 16 teams on four simulated tables, its boards live
   hub run FOLDER             receive from all tables and serve a page of them; on one machine nothing else is needed
@@ -28,7 +29,8 @@ _EPILOG = """\
   hub accept FOLDER TABLE    take a journal that was refused as another's: the card was changed on purpose
   hub journals FOLDER OUT    write each table's journal as the hub has it, for replay, export and verify
   hub backup FOLDER FILE     copy the hub's store, also while it runs
-  hub restore FOLDER FILE    bring it back, where there is none; tables send again what came since"""
+  hub restore FOLDER FILE    bring it back, where there is none; tables send again what came since
+  hub join ADDRESS CODE      at a table: get its account from the hub by the code on the director's console"""
 
 
 def parser() -> Parser:
@@ -37,9 +39,15 @@ def parser() -> Parser:
         "hub", "Keep every table's journal once more, and show all tables of a tournament on one page.", epilog=_EPILOG
     )
     parser.add_argument("do", nargs="?", choices=("run", "setup", "director", *_WITH_MORE), help="what to do")
-    parser.add_argument("folder", nargs="?", metavar="FOLDER", type=Path, help="the hub's files")
+    parser.add_argument("folder", nargs="?", metavar="FOLDER", type=Path, help="the hub's files; join: its address")
     parser.add_argument(
-        "what", metavar="TABLE|FILE", nargs="?", help="accept: the table's account; journals, backup, restore: where"
+        "what",
+        metavar="TABLE|FILE|CODE",
+        nargs="?",
+        help="accept: the table's account; journals, backup, restore: where; join: the code",
+    )
+    parser.add_argument(
+        "--settings", metavar="FILE", help=f"join: the table's settings (default: {INSTALLED}, else {FILE})"
     )
     parser.add_argument(
         "--demo", action="store_true", help="play a whole tournament on this machine, and leave nothing"
@@ -77,7 +85,7 @@ def main(argv: Sequence[str]) -> int:
         raise UsageError("hub: what is it to do, and where?", "'moccasin-mat hub --help' tells; --demo needs neither")
     if (args.do in _WITH_MORE) != (args.what is not None):
         raise UsageError(
-            f"hub: only {listed(_WITH_MORE)} take a TABLE or a FILE, and need one",
+            f"hub: only {listed(_WITH_MORE)} take a TABLE, a FILE or a CODE, and need one",
             "'moccasin-mat hub --help' tells more",
         )
     verbs = {
@@ -88,6 +96,7 @@ def main(argv: Sequence[str]) -> int:
         "journals": _journals,
         "backup": _back_up,
         "restore": _restore,
+        "join": _join,
     }
     return verbs[args.do](args)
 
@@ -184,6 +193,24 @@ def _accept(args: argparse.Namespace) -> int:
     return 0
 
 
+def _join(args: argparse.Namespace) -> int:
+    from pi_controller.fleet.join import join
+    from pi_controller.fleet.joining import read_code
+
+    code = read_code(args.what)
+    path = settings_path(args) or FILE
+    if not path.is_file():
+        raise UsageError(f"there is no settings file {path}", "'moccasin-mat setup-table' writes one; then once more")
+    done = join(str(args.folder), code, path)
+    account = done.account
+    print(f"This table is {account.table} of {account.venue}, at the hub's broker {account.host} port {account.port}.")
+    print(f"Written: {done.password} and {done.ca}, for nobody else to read, and [hub] in {done.settings}.")
+    again = "sudo systemctl restart moccasin-mat" if path == INSTALLED else f"moccasin-mat run --settings {path}"
+    print(f"Now start the table again: {again}")
+    print("The boards show it as connected then.")
+    return 0
+
+
 def _set_up(args: argparse.Namespace) -> int:
     from datetime import UTC, datetime
 
@@ -210,4 +237,5 @@ def _set_up(args: argparse.Namespace) -> int:
     print("settings (keep them secret: who has them speaks for that table), and in its settings what stands in")
     print(f"{hub_setup.FILE} there, so for {tables[0]}:\n")
     print((folder / hub_setup.TABLES / tables[0] / hub_setup.FILE).read_text("utf-8"), end="")
+    print("\nOr carry nothing: the director's console shows a code by which a table joins ('moccasin-mat hub join').")
     return 0

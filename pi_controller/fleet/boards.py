@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pi_controller.fleet.director import Director
+    from pi_controller.fleet.enrolment import Waiting
     from pi_controller.fleet.hub import TableShown
     from pi_controller.tournament.decisions import Fact
     from pi_controller.tournament.director import Tournament
@@ -34,10 +35,20 @@ SPREADSHEET_MARKS = ("=", "+", "-", "@", "\t")
 
 
 class Boards:
-    """Fills the pages in `language` from what `director` and the tables say now; `clock` gives s since 1970."""
+    """Fills the pages in `language` from what `director` and the tables say now; `clock` gives s since 1970.
 
-    def __init__(self, director: Director, clock: Callable[[], float], language: str = "en") -> None:
+    `joining` gives the tables that may join now; None where none ever can.
+    """
+
+    def __init__(
+        self,
+        director: Director,
+        clock: Callable[[], float],
+        language: str = "en",
+        joining: Callable[[], Sequence[Waiting] | None] = lambda: None,
+    ) -> None:
         self.director = director
+        self._joining = joining
         self._clock = clock
         self.tables: tuple[TableShown, ...] = ()
         self.rival = ""
@@ -59,6 +70,7 @@ class Boards:
     def page(self, page: str, **more: Any) -> str:
         """Return the whole page: `boards`, `bracket`, `director`."""
         values = {"title": self.title(), "regions": self._parts(page), **more}
+        values["joins"] = self._joining() is not None
         return render(_HERE / f"{page}.html", self._language, **values)
 
     def team(self, number: int) -> str | None:
@@ -173,7 +185,7 @@ class Boards:
         }
         if page in ("boards", "tables", "director"):
             labels = {call.table: call.match for call in now.calls.values()}
-            found["tables"] = tables_markup(self.tables, self._language, labels)
+            found["tables"] = tables_markup(self.tables, self._language, labels, self._clock())
             found["wanted"] = Markup.escape(wanted(self.tables, self._language))
         if page in ("boards", "bracket") and now.plan is not None:
             found["bracket"] = self._bracket(page)
@@ -244,7 +256,10 @@ class Boards:
                 plan=now.plan,
                 counted=now.plan is not None and now.plan.format in {"round_robin", "groups"},
                 judges=sorted(judges, key=judging.__contains__),  # who has nothing to do comes first
-                free=sorted((one for one in here if one[0] not in taken), key=lambda one: one[0] in away),
+                free=sorted(  # as they would be called by themselves
+                    (one for one in here if one[0] not in taken),
+                    key=lambda one: (one[0] in away, now.freed.get(one[0], 0.0)),
+                ),
                 ready=ready,
                 calls=list(now.calls.values()),
                 decided=decided,
@@ -262,6 +277,12 @@ class Boards:
                     for team, players in now.registration.teams.items()
                 ],
                 alive=[team for team in now.state.teams if team not in now.state.gone],
+            ),
+            "joining": self._render(
+                "joining",
+                waiting=None
+                if (found := self._joining()) is None
+                else [(one.table, _time_of(one.ends)) for one in found],
             ),
             "stream": self._render("stream_part", tables=here, pointed=now.stream, unused=now.unused),
             "log": self._render("log", log=log, undo="" if undo is None else f"{_tag(undo.fact)} {described(undo)}"),

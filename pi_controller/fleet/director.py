@@ -188,7 +188,7 @@ class Director:
                 late = t - call.t > UNANSWERED_S
                 if not call.begun and not answered and late and call.table not in here:
                     self._hub(t, Recalled(call.match, "the table does not answer"))
-            free = [table for table in sorted(here) if self._away.get(table, t) <= t]
+            free = [table for table in here if self._away.get(table, t) <= t]
             called, _ = self.now.schedule(free, t)
             for one in called:
                 self._hub(t, Assigned(one.match, one.table, secrets.token_hex(8), one.judge))
@@ -293,6 +293,8 @@ class Director:
             self.notes[about] = f"{where}{error.what}"
 
 
+MOST_TOLD = 600
+"""Characters of a decision that the log tells: a reason of any length, and what it is about."""
 _TOLD = ("match", "winner", "team", "table", "judge", "player", "ruling", "title", "seed", "text", "why", "reason")
 
 
@@ -310,4 +312,4 @@ def described(decision: Decision) -> str:
             return f"round {number}, {'runs' if running else 'stands'}"
         case _:
             told = (getattr(fact, field, "") for field in _TOLD)
-            return " ".join(value for value in told if isinstance(value, str) and value)[:200]
+            return " ".join(value for value in told if isinstance(value, str) and value)[:MOST_TOLD]

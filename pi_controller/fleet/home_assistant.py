@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from pi_controller import __version__
-from pi_controller.fleet.messages import topic
+from pi_controller.fleet.messages import MessageError, address, topic
 
 PREFIX = "homeassistant"
 """Under which Home Assistant looks unless it was told otherwise."""
@@ -64,6 +64,30 @@ _ENTITIES = (
 )
 
 
+CONFIGS = f"{PREFIX}/+/+/+/config"
+"""The topics of `discovery`, and those of other programs."""
+_ORIGIN = "Moccasin Mat"
+
+
+class _Origin(msgspec.Struct):
+    name: str = ""
+
+
+class _Announced(msgspec.Struct):
+    state_topic: str = ""
+    origin: _Origin = msgspec.field(default_factory=_Origin)
+
+
+def announced_table(venue: str, payload: bytes) -> str | None:
+    """Return the table of `venue` that `payload`, of a topic among `CONFIGS`, announces; None where it is not ours."""
+    try:
+        found = msgspec.json.decode(payload, type=_Announced)
+        where = address(found.state_topic)
+    except (msgspec.MsgspecError, UnicodeDecodeError, MessageError):
+        return None
+    return where.table if found.origin.name == _ORIGIN and where.venue == venue and where.table else None
+
+
 def discovery(venue: str, table: str, name: str) -> dict[str, bytes]:
     """Return what is published, retained, for the table that people call `name`: topic -> JSON."""
     node = f"moccasin_mat_{venue}_{table}"
@@ -76,7 +100,7 @@ def discovery(venue: str, table: str, name: str) -> dict[str, bytes]:
             "value_template": entity.value,
             "entity_category": "diagnostic",
             "device": {"identifiers": [node], "name": name or table},
-            "origin": {"name": "Moccasin Mat", "sw_version": __version__},
+            "origin": {"name": _ORIGIN, "sw_version": __version__},
             **entity.more,
         }
         found[f"{PREFIX}/{entity.component}/{node}/{entity.key}/config"] = msgspec.json.encode(payload)

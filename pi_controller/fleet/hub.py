@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from pi_controller.fleet.home_assistant import ACCOUNT as HOME
-from pi_controller.fleet.home_assistant import discovery
+from pi_controller.fleet.home_assistant import CONFIGS, PREFIX, announced_table, discovery
 from pi_controller.fleet.hub_settings import ACCOUNT
 from pi_controller.fleet.messages import (
     ORDER,
@@ -33,6 +33,7 @@ from pi_controller.fleet.messages import (
 from pi_controller.fleet.mqtt import QOS, Broker, Will, publish, stay_connected, until_one_ends
 from pi_controller.fleet.store import StoreError
 from pi_controller.table.view import View
+from pi_controller.tournament.schedule import natural_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -55,7 +56,8 @@ class TableShown(msgspec.Struct, frozen=True):
     """A table as the hub knows it. `alarm` is why its journal is refused, "" where it is not.
 
     `clock_s` is by how much its clock was ahead of the hub's when `health` came, less the time that took; None where
-    it came from the broker's memory.
+    it came from the broker's memory. `heard` is when the table last said anything itself (s since 1970), None where it
+    has not since the hub runs. `mat`: whether its mat is heard; None while it was not yet, as where there is none.
     """
 
     table: str
@@ -65,6 +67,8 @@ class TableShown(msgspec.Struct, frozen=True):
     alarm: Refusal = ""
     health: Health | None = None
     clock_s: float | None = None
+    heard: float | None = None
+    mat: bool | None = None
 
 
 class Hub:
@@ -100,6 +104,8 @@ class Hub:
         self._home = home
         self._announced: dict[str, str] = {}
         """By what name each table was announced on this connection."""
+        self._no_more: list[str] = []
+        """Topics of announcements that are to be emptied."""
         self._ordered: dict[str, Order] = {}
         """What each table was given on this connection."""
         self._again: list[Callable[[], None]] = []
@@ -121,6 +127,10 @@ class Hub:
         will = Will(topic(self._venue, "", "state"), State("lost", self._start))
         await stay_connected(self._broker, will, partial(self._session, closing), closing)
 
+    def heard_of(self) -> frozenset[str]:
+        """Return the tables of which anything has come."""
+        return frozenset(self._tables)
+
     def wake(self) -> None:
         """Look at once what tables are to be given; may be called from any thread."""
         if self._loop is not None and self._due is not None:
@@ -134,6 +144,7 @@ class Hub:
             await client.subscribe(topic(self._venue, "+", kind), QOS)
         here = topic(self._venue, "", "state")
         await client.subscribe(here, QOS)
+        await client.subscribe(CONFIGS, QOS)  # the last: all tables that the broker remembers are known then
         self._ordered.clear()
         self._announced.clear()
         self._sessions += 1
@@ -172,6 +183,9 @@ class Hub:
                 batch.append(messages.get_nowait())
             wanted: list[tuple[str, Hello | Events]] = []
             for message in batch:
+                if message.topic.value.startswith(f"{PREFIX}/"):
+                    self._see_announced(message)
+                    continue
                 try:
                     table, kind = address(message.topic.value)[1:]
                     if not table:
@@ -181,6 +195,8 @@ class Hub:
                 except MessageError as error:
                     self._note(message.topic.value, error.what)
                     continue
+                if not message.retain:
+                    self._heard(table, kind)
                 if found is not None:
                     wanted.append((table, found))
             answers = await self._taken(wanted) if wanted else []
@@ -190,8 +206,19 @@ class Hub:
             await asyncio.gather(*(publish(client, topic(self._venue, table, "ack"), ack) for table, ack in answers))
             await self._announce(client)
 
+    def _see_announced(self, message: aiomqtt.Message) -> None:
+        """Note what the broker remembers that a hub of this venue announced once, and none would now."""
+        if not message.retain:
+            return
+        table, where = announced_table(self._venue, message.payload), message.topic.value
+        stands = self._home and table in self._tables and where in discovery(self._venue, table, "")
+        if table is not None and not stands:
+            self._no_more.append(where)
+
     async def _announce(self, client: aiomqtt.Client) -> None:
-        """Announce tables that are new, or are called otherwise now, to Home Assistant."""
+        """Announce tables that are new, or are called otherwise now, to Home Assistant; take back what is no more."""
+        while self._no_more:
+            await client.publish(self._no_more.pop(), b"", QOS, retain=True)
         if not self._home:
             return
         for table, shown in self._tables.items():
@@ -232,6 +259,12 @@ class Hub:
             self.rival = state.since
             self._note("another hub", "it answers for the same venue at this broker; stop one of the two")
 
+    def _heard(self, table: str, kind: str) -> None:
+        """Note that the table said something just now; its last will is the broker's word."""
+        shown = self._tables.get(table)
+        if shown is not None and not (kind == "state" and shown.state == "lost"):
+            self._tables[table] = msgspec.structs.replace(shown, heard=self._clock())
+
     def _understood(self, table: str, kind: str, payload: object, *, fresh: bool) -> Hello | Events | None:
         """Return what is for the inbox; take what is for the page. Raises `MessageError`."""
         if table in (ACCOUNT, HOME):
@@ -246,12 +279,15 @@ class Hub:
                 return decode(data, Events)
             case "state":
                 state = decode(data, State)
-                shown = msgspec.structs.replace(shown, state=state.state, name=state.name)
+                mat = shown.mat if state.state == "ready" else None
+                shown = msgspec.structs.replace(shown, state=state.state, name=state.name, mat=mat)
                 if state.state == "ready" and self._ordered.get(table, Order()).ends is not None:
                     del self._ordered[table]  # what the broker kept for it does not say how late it is
                     self.wake()
             case "view":
-                shown = msgspec.structs.replace(shown, view=decode(data, View))
+                view = decode(data, View)
+                mat = True if view.link else None if shown.mat is None else False
+                shown = msgspec.structs.replace(shown, view=view, mat=mat)
             case "health":
                 health = decode(data, Health)
                 clock_s = health.t - self._clock() if fresh else shown.clock_s
@@ -287,7 +323,7 @@ class Hub:
         alarms = self._alarms
         return tuple(
             msgspec.structs.replace(shown, alarm=alarms[table].about if table in alarms else "")
-            for table, shown in sorted(self._tables.items())
+            for table, shown in sorted(self._tables.items(), key=lambda one: natural_order(one[0]))
         )
 
     def _note(self, about: str, what: str) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pi_controller.fleet.director import Director
 from pi_controller.fleet.embedded import embedded_broker
+from pi_controller.fleet.enrolment import EnrolmentDesk
 from pi_controller.fleet.hub import Hub
 from pi_controller.fleet.hub_settings import broker_of, load_hub, store_of
 from pi_controller.fleet.inbox import Inbox
@@ -106,6 +107,9 @@ class HubRun:
                 known=known,
             )
             pages.hub = hub
+            if not settings.embedded:
+                pages.desk = EnrolmentDesk(folder, settings, broker, hub.heard_of)
+                stack.callback(pages.desk.close)
             assert self._listening is not None
             self._listening.set_result(None)
             await hub.run(closing)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import AfterValidator, Field
 
+from pi_controller.fleet.joining import PORT as JOIN_PORT
 from pi_controller.fleet.mqtt import Broker, password_in, readable_ca
 from pi_controller.fleet.store import Database
 from pi_controller.table.settings_fields import Folder, Host, HostOrNone, Section, TopicName
@@ -67,6 +68,13 @@ class HomeAssistantSection(Section):
     )
 
 
+class EnrolmentSection(Section):
+    """Where tables join by a code; it listens only while the director has one open."""
+
+    host: Host = Field(default="0.0.0.0", description="by default for everyone on the network")  # noqa: S104 - for tables
+    port: int = Field(default=JOIN_PORT, ge=0, le=65535, description="0 takes any free one")
+
+
 class StoreSection(Section):
     """Where the tables' journals and the tournament are kept."""
 
@@ -84,6 +92,7 @@ class HubSettings(Section):
     venue: VenueSection = Field(default_factory=VenueSection)
     broker: BrokerSection = Field(default_factory=BrokerSection)
     page: PageSection = Field(default_factory=PageSection)
+    enrolment: EnrolmentSection = Field(default_factory=EnrolmentSection)
     store: StoreSection = Field(default_factory=StoreSection)
     home_assistant: HomeAssistantSection = Field(default_factory=HomeAssistantSection)
 

@@ -5,37 +5,37 @@ Run again it keeps every key and password that is there, so tables can be added 
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import pwd
 import re
-import secrets
 import shutil
-import subprocess
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
-
-from pi_controller.errors import MatError, UsageError
+from pi_controller.errors import UsageError
+from pi_controller.fleet.accounts import (
+    CA,
+    PASSWORD,
+    PASSWORDS,
+    PID,
+    TABLES,
+    HubSetupError,
+    hashed,
+    kept_password,
+    table_settings,
+    write_private,
+)
+from pi_controller.fleet.certificates import SERVER, SERVER_KEY, write_certificates
 from pi_controller.fleet.home_assistant import ACCOUNT as HOME
 from pi_controller.fleet.home_assistant import PREFIX
 from pi_controller.fleet.hub_settings import ACCOUNT, FILE
 from pi_controller.fleet.messages import MOST_BYTES, ROOT
-from pi_controller.private_files import make_private
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
     from pathlib import Path
 
-PORT = 8883
-CA_DAYS, SERVER_DAYS = 3650, 820
-CONF, ACL, PASSWORDS = "mosquitto.conf", "acl", "passwords"
-CA, CA_KEY, SERVER, SERVER_KEY = "ca.crt", "ca.key", "server.crt", "server.key"
-TABLES, PASSWORD = "tables", "password"
+CONF, ACL, HOME_PASSWORD = "mosquitto.conf", "acl", "home.password"
 
 _CONF = """\
 # Written by 'moccasin-mat hub setup'.
@@ -48,6 +48,8 @@ tls_version tlsv1.3
 allow_anonymous false
 password_file {folder}/{passwords}
 acl_file {folder}/{acl}
+# by which the hub has it read these two again when a table joins
+pid_file {folder}/{pid}
 # what has to last stands in the tables' journals and in the hub's own file
 persistence false
 message_size_limit {most}
@@ -77,8 +79,10 @@ port = {port}
 password_file = "hub.password"
 ca = "{ca}"
 """
+_ANNOUNCING_ACL = """\
+topic readwrite {prefix}/#
+"""
 _HOME_ACL = """\
-topic write {prefix}/#
 
 user {home}
 topic read {prefix}/#
@@ -89,22 +93,6 @@ _HOME = """\
 [home_assistant]
 discovery = true
 """
-SNIPPET = """\
-[hub]
-address = "{host}"
-port = {port}
-venue = "{venue}"
-table = "{table}"
-password_file = "{password}"
-ca = "{ca}"
-"""
-"""What stands in the settings of a table."""
-
-
-class HubSetupError(MatError, OSError):
-    """The hub's files cannot be made."""
-
-    code = "hub-setup"
 
 
 def set_up(
@@ -129,7 +117,7 @@ def set_up(
         raise HubSetupError("mosquitto_passwd is not there", "apt install mosquitto, then once more")
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _certificates(folder, venue, hosts, now)
+        write_certificates(folder, venue, hosts, now)
         _accounts(folder, tables, home=home)
         values = {
             "prefix": PREFIX,
@@ -141,25 +129,26 @@ def set_up(
             "port": port,
             "ca": CA,
         }
-        _write(folder / ACL, (_ACL + _HOME_ACL * home).format(**values))
-        _write(folder / FILE, (_HUB + _HOME * home).format(**values) + _others(folder / FILE))
-        _write(
-            folder / CONF,
-            _CONF.format(
-                user=pwd.getpwuid(os.geteuid()).pw_name,
-                folder=folder.absolute(),
-                server=SERVER,
-                server_key=SERVER_KEY,
-                passwords=PASSWORDS,
-                acl=ACL,
-                most=2 * MOST_BYTES,
-                **values,
-            ),
+        announced = home or (folder / HOME_PASSWORD).exists()  # or the hub could not take it back
+        write_private(folder / ACL, (_ACL + _ANNOUNCING_ACL * announced + _HOME_ACL * home).format(**values).encode())
+        settings = (_HUB + _HOME * home).format(**values) + _others(folder / FILE)
+        write_private(folder / FILE, settings.encode())
+        conf = _CONF.format(
+            user=pwd.getpwuid(os.geteuid()).pw_name,
+            folder=folder.absolute(),
+            server=SERVER,
+            server_key=SERVER_KEY,
+            passwords=PASSWORDS,
+            acl=ACL,
+            pid=PID,
+            most=2 * MOST_BYTES,
+            **values,
         )
+        write_private(folder / CONF, conf.encode())
         for table in tables:
-            shutil.copyfile(folder / CA, folder / TABLES / table / CA)
-            snippet = SNIPPET.format(table=table, password=PASSWORD, **values)
-            _write(folder / TABLES / table / FILE, snippet)
+            place = folder / TABLES / table
+            write_private(place / CA, (folder / CA).read_bytes())
+            write_private(place / FILE, table_settings(hosts[0], port, venue, table, PASSWORD, CA).encode())
     except OSError as error:
         raise HubSetupError(f"{folder}: {error.strerror or error}", "choose a folder that may be written") from error
 
@@ -178,103 +167,11 @@ def known_tables(folder: Path) -> list[str]:
 
 
 def _accounts(folder: Path, tables: Sequence[str], *, home: bool) -> None:
-    lines = [f"{ACCOUNT}:{_password(folder / 'hub.password')}"]
+    passwords = {ACCOUNT: kept_password(folder / "hub.password")}
     if home:
-        lines.append(f"{HOME}:{_password(folder / 'home.password')}")
+        passwords[HOME] = kept_password(folder / HOME_PASSWORD)
     for table in tables:
         place = folder / TABLES / table
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lines.append(f"{table}:{_password(place / PASSWORD)}")
-    plain = folder / f".{PASSWORDS}.new"
-    _write(plain, "\n".join(lines) + "\n")
-    done = subprocess.run(["mosquitto_passwd", "-U", plain], capture_output=True, text=True, check=False)
-    if done.returncode:
-        plain.unlink()
-        raise HubSetupError(f"mosquitto_passwd failed: {done.stderr.strip()}", "see that Mosquitto is of version 2")
-    plain.chmod(0o600)
-    plain.replace(folder / PASSWORDS)
-
-
-def _password(path: Path) -> str:
-    """Return the password in `path`, a fresh one where there is none."""
-    if not path.is_file():
-        _write(path, secrets.token_urlsafe(32) + "\n")
-    return path.read_text("utf-8").strip()
-
-
-def _write(path: Path, text: str | bytes) -> None:
-    make_private(path)
-    path.write_bytes(text.encode() if isinstance(text, str) else text)
-
-
-def _certificates(folder: Path, venue: str, hosts: Sequence[str], now: datetime) -> None:
-    """Make the venue's certificate, where there is none, and sign with it one for the broker at `hosts`."""
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"Moccasin Mat, {venue}")])
-    if (folder / CA_KEY).is_file():
-        key = serialization.load_pem_private_key((folder / CA_KEY).read_bytes(), None)
-        assert isinstance(key, ec.EllipticCurvePrivateKey)
-        ca = x509.load_pem_x509_certificate((folder / CA).read_bytes())
-    else:
-        key = ec.generate_private_key(ec.SECP256R1())
-        ca = (
-            _builder(name, name, key, now, CA_DAYS)
-            .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-            .add_extension(
-                x509.KeyUsage(
-                    digital_signature=False,
-                    content_commitment=False,
-                    key_encipherment=False,
-                    data_encipherment=False,
-                    key_agreement=False,
-                    key_cert_sign=True,
-                    crl_sign=True,
-                    encipher_only=False,
-                    decipher_only=False,
-                ),
-                critical=True,
-            )
-            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
-            .sign(key, hashes.SHA256())
-        )
-        _write(folder / CA_KEY, _pem(key))
-        _write(folder / CA, ca.public_bytes(serialization.Encoding.PEM))
-    server_key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, hosts[0])])
-    server = (
-        _builder(subject, ca.subject, server_key, now, SERVER_DAYS)
-        .add_extension(x509.SubjectAlternativeName([_alternative(host) for host in hosts]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(key.public_key()), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    _write(folder / SERVER_KEY, _pem(server_key))
-    _write(folder / SERVER, server.public_bytes(serialization.Encoding.PEM))
-
-
-def _builder(
-    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey, now: datetime, days: int
-) -> x509.CertificateBuilder:
-    return (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        # a Pi without a network starts with the clock of its last day
-        .not_valid_before(now.astimezone(UTC) - timedelta(days=30))
-        .not_valid_after(now.astimezone(UTC) + timedelta(days=days))
-    )
-
-
-def _alternative(host: str) -> x509.GeneralName:
-    try:
-        return x509.IPAddress(ipaddress.ip_address(host))
-    except ValueError:
-        return x509.DNSName(host)
-
-
-def _pem(key: ec.EllipticCurvePrivateKey) -> bytes:
-    return key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
+        passwords[table] = kept_password(place / PASSWORD)
+    write_private(folder / PASSWORDS, hashed(folder, passwords))

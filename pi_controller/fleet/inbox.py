@@ -132,7 +132,8 @@ class Inbox:
     def _hello(self, t: float, table: str, hello: Hello) -> Ack:
         known = self._games(table)
         last = hello.games[-1]
-        if known and not any(game.epoch in known for game in hello.games):
+        begun = any(held.seq for held in known.values())  # journals without a record here can be followed by any
+        if begun and not any(game.epoch in known for game in hello.games):
             self._add(table, last.epoch, "replaced")
             self._alarm(t, table, last.epoch, "replaced", "its journal follows none that the hub has of this table")
         refused = known.get(last.epoch)

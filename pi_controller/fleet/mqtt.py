@@ -146,6 +146,26 @@ def connection(broker: Broker, will: Will) -> aiomqtt.Client:
     return client
 
 
+async def signs_in(broker: Broker) -> bool:
+    """Return whether the broker lets this account in; nothing is said there."""
+    client = aiomqtt.Client(
+        broker.host,
+        broker.port,
+        identifier=f"{broker.user}-joins",
+        username=broker.user,
+        password=broker.password,
+        protocol=aiomqtt.ProtocolVersion.V5,
+        tls_context=ssl.create_default_context(cafile=str(broker.ca)) if broker.ca else None,
+        timeout=TIMEOUT_S,
+        logger=log.getChild("client"),
+    )
+    try:
+        async with client:
+            return True
+    except (aiomqtt.MqttError, OSError):
+        return False
+
+
 def _first(group: BaseExceptionGroup[Exception]) -> Exception:
     error = group.exceptions[0]
     return _first(error) if isinstance(error, BaseExceptionGroup) else error

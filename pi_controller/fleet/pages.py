@@ -27,6 +27,7 @@ from pi_controller.games import registry
 from pi_controller.games.base import InvalidActionError
 from pi_controller.show.i18n import mark
 from pi_controller.tournament.decisions import Entered, Fact
+from pi_controller.web.address import qr_code
 from pi_controller.web.feed import Feed
 from pi_controller.web.judge_command import KEY
 from pi_controller.web.middleware import HEADERS, RequestFilter
@@ -45,6 +46,7 @@ from pi_controller.web.server import WebServer
 from pi_controller.web.sign_in import SignIn
 from pi_controller.web.signing.authenticator import Authenticator
 from pi_controller.web.signing.pins import Pins
+from pi_controller.web.signing.roles import may
 from pi_controller.web.signing.sessions import Sessions
 from pi_controller.web.signing.users import FILE, Users
 
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from pi_controller.fleet.director import Director
+    from pi_controller.fleet.enrolment import EnrolmentDesk, Opened
     from pi_controller.fleet.hub import Hub, TableShown
     from pi_controller.fleet.hub_settings import HubSettings
 
@@ -66,7 +69,7 @@ HOME = "/director"
 _HEADING = mark("Director")
 _OF_THE_DIRECTOR = (
     "plan enter scratch draw appoint dismiss table assign recall confirm reject result tie clock correct withdraw "
-    "absent back protest announce stream undo"
+    "reinstate absent back protest announce stream undo"
 )
 RIGHTS: dict[str, frozenset[str]] = {
     "scorekeeper": frozenset({"protest"}),
@@ -88,7 +91,8 @@ class HubPages:
         self.users = Users(folder / FILE)
         self._director = director
         self._clock = clock
-        self._boards = Boards(director, clock)
+        self.desk: EnrolmentDesk | None = None
+        self._boards = Boards(director, clock, joining=lambda: self.desk.waiting if self.desk else None)
         self._bell = Feed()  # rings when the server stops
         self._version = 0
         self._rendered: dict[str, tuple[object, bytes]] = {}
@@ -149,7 +153,9 @@ class HubPages:
             self._feed.publish(view)
 
     def _app(self, hosts: list[str]) -> Starlette:
-        posts = [f"{HOME}{path}" for path in ("/sign-in", "/sign-out", "/command", "/undo", "/teams", "/people")]
+        posts = [
+            f"{HOME}{path}" for path in ("/sign-in", "/sign-out", "/command", "/undo", "/teams", "/people", "/join")
+        ]
         self._routes = [
             Route("/", self._page("boards")),
             Route("/bracket", self._page("bracket")),
@@ -168,6 +174,7 @@ class HubPages:
             guarded_route(f"{HOME}/command", self._command, "POST"),
             guarded_route(f"{HOME}/undo", self._undo, "POST"),
             guarded_route(f"{HOME}/teams", self._teams, "POST"),
+            guarded_route(f"{HOME}/join", self._join, "POST"),
             guarded_route(f"{HOME}/people", self._signing.people, "GET", "POST"),
         ]
         return Starlette(
@@ -254,7 +261,8 @@ class HubPages:
 
     def _content(self, page: str) -> bytes:
         """Return the parts of a page as JSON, made once for all who look."""
-        stamp = (self._version, len(self._director.history.decisions), len(self._director.notes))
+        joining = self.desk.waiting if self.desk else None
+        stamp = (self._version, len(self._director.history.decisions), len(self._director.notes), joining)
         known = self._rendered.get(page)
         if known is None or known[0] != stamp:
             known = self._rendered[page] = stamp, msgspec.json.encode(self._boards.regions(page))
@@ -315,6 +323,27 @@ class HubPages:
         now, actor = self._clock(), session.person.name
         done = await asyncio.to_thread(self._director.decide, now, actor, Entered(teams))
         return answer({"ok": True, "seq": done.seq, "teams": len(teams)})
+
+    async def _join(self, request: Request) -> Response:
+        """Open a code by which a table joins, or take it back: `{"do", "table", "anew"}`. It is told this once."""
+        session = await self._signing.who(request)
+        body = await sent(request)
+        only(body, "do", "table", "anew")
+        if not may(session.person.role, "people"):
+            raise RefusedError("role", f"a {session.person.role} lets no table join", "the director does")
+        self._not_too_often(session)
+        if self.desk is None:
+            raise RefusedError("illegal", "this hub is for a try on one machine", "'moccasin-mat hub setup' is the way")
+        table, anew = text_of(body, "table", 100), body.get("anew") is True
+        if body.get("do") == "shut":
+            await self.desk.ask(self.desk.shut(table))
+            return answer({"ok": True})
+        opened: Opened = await self.desk.ask(self.desk.open(table, anew=anew))
+        log.info("%s lets %s join%s", session.person.name, table, ", with another password" if anew else "")
+        code = str(qr_code(opened.command, opened.command))
+        return answer(
+            {"ok": True, "table": table, **opened._asdict(), "good_s": opened.ends - self._clock(), "qr": code}
+        )
 
     def _fact(self, given: dict[str, Any]) -> Fact:
         """Return the fact that was sent, with what only the hub can add. Raises `InvalidActionError`."""

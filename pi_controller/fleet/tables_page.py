@@ -25,6 +25,8 @@ HOT_C = 80.0
 """From here a Raspberry Pi slows itself down."""
 CLOCK_S = 5.0
 """A clock that is wrong by more is mentioned; the message's way is part of it."""
+QUIET_S = 40.0
+"""A table that is connected says something every half minute, but for a hide in progress; from here on it is told."""
 _LIST = Path(__file__).with_name("tables_list.html")
 _PRESENCE = {"ready": mark("connected"), "stopped": mark("switched off"), "lost": mark("no connection")}
 _ALARMS = {
@@ -47,6 +49,7 @@ class _Row(NamedTuple):
     match: str
     state: str
     presence: str
+    heard: str
     wanted: str
     alarm: str
     troubles: Sequence[str]
@@ -55,10 +58,13 @@ class _Row(NamedTuple):
 
 
 def tables_markup(
-    tables: Sequence[TableShown], language: str = "en", matches: Mapping[str, str] | None = None
+    tables: Sequence[TableShown],
+    language: str = "en",
+    matches: Mapping[str, str] | None = None,
+    now: float | None = None,
 ) -> Markup:
-    """Return all tables as HTML; `matches` are those that they play, by table."""
-    rows = [_row(table, language, (matches or {}).get(table.table, "")) for table in tables]
+    """Return all tables as HTML; `matches` are those that they play, by table, `now` is s since 1970."""
+    rows = [_row(table, language, (matches or {}).get(table.table, ""), now) for table in tables]
     return Markup(render(_LIST, language, rows=rows))  # noqa: S704 - escaped by it
 
 
@@ -68,13 +74,14 @@ def wanted(tables: Sequence[TableShown], language: str = "en") -> str:
     return " ".join(f"{row.name}: {row.wanted}" for row in rows if row.wanted)
 
 
-def _row(table: TableShown, language: str, match: str = "") -> _Row:
+def _row(table: TableShown, language: str, match: str = "", now: float | None = None) -> _Row:
     text, view = catalogue(language).gettext, table.view
     return _Row(
         name=inline(table.name) if table.name else table.table,
         match=match,
         state=table.state,
         presence=text(_PRESENCE[table.state]),
+        heard=last_heard(table, now, language) if now is not None else "",
         wanted=_why_wanted(view, language) if view is not None else "",
         alarm=text(_ALARMS[table.alarm]) if table.alarm else "",
         troubles=troubles(table, language),
@@ -83,12 +90,33 @@ def _row(table: TableShown, language: str, match: str = "") -> _Row:
     )
 
 
+def last_heard(table: TableShown, now: float, language: str = "en") -> str:
+    """Return in words when the table was last heard at `now` (s since 1970), "" where that is lately or unknown.
+
+    In steps, so that what watches is not told of every second.
+    """
+    text = catalogue(language).gettext
+    ago = now - table.heard if table.heard is not None else 0.0
+    if ago < 10.0 or (table.state == "ready" and ago < QUIET_S):
+        return ""
+    if ago < 60.0:
+        since = text("{n} s ago").format(n=10 * int(ago // 10))
+    elif ago < 3600.0:
+        since = text("{n} min ago").format(n=int(ago // 60))
+    else:
+        since = text("{n} h ago").format(n=int(ago // 3600))
+    return text("Last heard {since}").format(since=since)
+
+
 def troubles(table: TableShown, language: str = "en") -> list[str]:
     """Return in words what is wrong with the table's machine, as far as it has said."""
     text = catalogue(language).gettext
-    if table.health is None or table.state != "ready":
+    if table.state != "ready":
         return []
-    machine, found = table.health.machine, list[str]()
+    found = [text("Its mat is not heard.")] if table.mat is False else []
+    if table.health is None:
+        return found
+    machine = table.health.machine
     if machine.under_voltage:
         found.append(text("Its power supply is too weak."))
     elif machine.under_voltage_since_start:

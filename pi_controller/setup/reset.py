@@ -127,7 +127,8 @@ class Resets:
         try:
             pending = msgspec.json.decode(self._pending.read_bytes(), type=Pending)
         except FileNotFoundError:
-            remove_unfinished(self.folder)
+            for file in (self._pending, self._number):
+                remove_unfinished(file)
             return self._with_a_number()
         except (OSError, msgspec.MsgspecError) as error:  # it was written whole: the disk is damaged
             raise ResetError(f"the reset that was accepted cannot be read: {error}", "sign another order") from error
@@ -136,8 +137,7 @@ class Resets:
             raise ResetError(f"the reset is not done: {'; '.join(wrong)}", "it is tried again at the next start")
         os.sync()
         try:
-            for folder in (self.folder, self.place.on_disk(self.place.settings_folder)):
-                remove_unfinished(folder)
+            remove_unfinished(self._pending)
             self._to_first(pending)
             self._another_number()
             done = f"reset {pending.number} is done: {', '.join(pending.parts)}; old files "

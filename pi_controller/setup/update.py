@@ -117,7 +117,8 @@ class Programs:
         """
         done = ""
         shutil.rmtree(self._room, ignore_errors=True)
-        remove_unfinished(self.folder)
+        for file in (self._trial, self._failed):
+            remove_unfinished(file)
         if self._trial.is_file():
             try:
                 trial = msgspec.json.decode(self._trial.read_bytes(), type=Trial)

@@ -7,7 +7,8 @@ An action is one of
 * `result` (`match`, `winner`; `sweep` and `sticks`, where the game has them): a game of a match is over;
 * `tie` (`match`): nobody won it, in a round robin of one game a match;
 * `correct` (`match`, `winner`; `sweep`, `sticks`; `game`, which of the match, the last for none; `then`, see below);
-* `withdraw` (`team`; `why`: withdrawn, disqualified or no_show): it plays no more, and loses each match it comes to.
+* `withdraw` (`team`; `why`: withdrawn, disqualified or no_show): it plays no more, and loses each match it comes to;
+* `reinstate` (`team`): it plays on as if it had never gone, where nothing that hangs on its going has begun.
 
 A corrected result on which nothing hangs that has begun is as if the first had never been. Otherwise the director says
 what `then`: `replay` (all that hangs on it and has begun is played again), `void` (the match itself too), `keep` (all
@@ -16,7 +17,6 @@ stands as it was played, and the correction is noted).
 
 from __future__ import annotations
 
-import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -28,13 +28,13 @@ from pi_controller.games.actions import choice, flag, only, whole, word
 from pi_controller.games.base import Action, IllegalActionError, InvalidActionError, Json
 from pi_controller.games.wording import listed, nearest, printable, shown
 from pi_controller.tournament.drawing import draw
+from pi_controller.tournament.team_names import names_of, plain_name
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
     from pi_controller.tournament.bracket import Side
 
-MOST_TEAMS = 512
-LONGEST_NAME = 40
-"""As of a team at a table."""
 Why = Literal["withdrawn", "disqualified", "no_show"]
 Then = Literal["replay", "void", "keep"]
 
@@ -174,7 +174,7 @@ class Competition(ABC):
 
     def play(self, state: State, action: object) -> State:
         """Return the state after `action`. Raises `InvalidActionError` or `IllegalActionError`; nothing is changed."""
-        do = word(action, ("enter", "begin", "result", "tie", "correct", "withdraw"))
+        do = word(action, ("enter", "begin", "result", "tie", "correct", "withdraw", "reinstate"))
         action = cast("Action", action)
         if do == "enter":
             return self._entered(state, action)
@@ -192,8 +192,11 @@ class Competition(ABC):
                 return self._tied(state, self._open(state, action))
             case "correct":
                 return self._corrected(state, action)
-            case _:
+            case "withdraw":
                 return self._withdrawn(state, action)
+            case _:
+                only(action, ("team",))
+                return self._reinstated(state, self._team(state, action, "team"))
 
     def _entered(self, state: State, action: Action) -> State:
         only(action, ("teams",), ("draw",))
@@ -268,6 +271,29 @@ class Competition(ABC):
             raise IllegalActionError("the tournament is over", "correct the result that was wrong")
         return self._settled(replace(state, gone=MappingProxyType({**state.gone, team: why})))
 
+    def _reinstated(self, state: State, team: str) -> State:
+        """Return the state as if `team` had never gone. Raises `IllegalActionError`."""
+        if team not in state.gone:
+            raise IllegalActionError(f"{shown(team)} is not out by a decision", "there is nothing to take back")
+        before = {pairing.id: pairing for pairing in self.pairings(state)}
+        given = {match for match, then in before.items() if team in then.teams and then.winner not in {None, team}}
+        while True:  # what a walkover led to was another pairing, whose own walkovers go too
+            back = self._settled(self._with_team(_without_walkovers(state, given), team))
+            after = {pairing.id: pairing for pairing in self.pairings(back)}
+            moved = {match for match, then in before.items() if match not in after or after[match].teams != then.teams}
+            if moved <= given:
+                break
+            given |= moved
+        reopened = [match for match, now in after.items() if now.open and not (match in before and before[match].open)]
+        hanging = {later for match in reopened for later in self.hanging(back, match)} | moved
+        if begun := sorted(_without_walkovers(state, given).begun & hanging):
+            raise played_on(team, begun)
+        return back
+
+    def _with_team(self, state: State, team: str) -> State:
+        """Return the state with `team` no more among those who have gone, and nothing else changed."""
+        return replace(state, gone=MappingProxyType({one: why for one, why in state.gone.items() if one != team}))
+
     def _settled(self, state: State) -> State:
         """Return the state with a walkover in each match that a team which has gone has come to."""
         settled = False
@@ -328,35 +354,12 @@ class Competition(ABC):
         return pairing
 
 
-def plain_name(name: str) -> str:
-    """Return a team's name as names are compared: composed letters (NFC), no space around."""
-    return unicodedata.normalize("NFC", name).strip()
-
-
-def names_of(value: object, what: str, fewest: int, most: int = MOST_TEAMS) -> tuple[str, ...]:
-    """Return a list of names, each as `plain_name`; `what` they are the names of is said in errors.
-
-    Raises `InvalidActionError` for what is no list of names of 1 to 40 characters that can be told apart: case and
-    invisible characters tell nothing apart.
-    """
-    if not isinstance(value, list):
-        raise InvalidActionError(f"{what}s cannot be {shown(value)}", f"{what}s are a list of names")
-    given = cast("list[object]", value)
-    if not fewest <= len(given) <= most:
-        raise InvalidActionError(f"{len(given)} {what}s are named", f"name {fewest} to {most}")
-    names: dict[str, str] = {}
-    for name in given:
-        if not isinstance(name, str):
-            raise InvalidActionError(f"a {what}'s name cannot be {shown(name)}", "it is a text")
-        plain = plain_name(name)
-        if not 1 <= len(plain) <= LONGEST_NAME:
-            raise InvalidActionError(f"a {what}'s name has 1 to {LONGEST_NAME} characters, not {len(plain)}")
-        if printable(plain) != plain:
-            raise InvalidActionError(f"a control character stands in the name {shown(printable(plain))}")
-        if plain.casefold() in names:
-            raise InvalidActionError(f"two {what}s are called {shown(plain)}", "give one of them another name")
-        names[plain.casefold()] = plain
-    return tuple(names.values())
+def played_on(team: str, begun: Sequence[str]) -> IllegalActionError:
+    """Return why `team` cannot come back: people have `begun` these matches by its going."""
+    return IllegalActionError(
+        f"{listed(begun)} hang on the going of {shown(team)} and have begun",
+        "a team comes back only before that; now it stays out",
+    )
 
 
 def _draw_seed(value: object) -> str:
@@ -372,6 +375,14 @@ def _with_games(state: State, match: str, games: tuple[Played, ...]) -> State:
 def _without_games(state: State, matches: frozenset[str]) -> State:
     games = {match: games for match, games in state.games.items() if match not in matches}
     return replace(state, games=MappingProxyType(games), begun=state.begun - matches)
+
+
+def _without_walkovers(state: State, matches: Collection[str]) -> State:
+    """Return the state without the walkovers of `matches`; where nothing else was played of one it has not begun."""
+    played = {match: tuple(game for game in state.games.get(match, ()) if not game.walkover) for match in matches}
+    games = {match: games for match, games in {**state.games, **played}.items() if games}
+    never = {match for match in matches if match in state.games and match not in games}
+    return replace(state, games=MappingProxyType(games), begun=state.begun - never)
 
 
 def _versus(pairing: Pairing) -> str:

@@ -203,6 +203,13 @@ class Gone(_Fact, frozen=True, tag="withdraw"):
     why: Why = "withdrawn"
 
 
+class Reinstated(_Fact, frozen=True, tag="reinstate"):
+    """A team that had gone plays on, before anything that hangs on its going has begun."""
+
+    team: _Name
+    why: _Text = ""
+
+
 class Absent(_Fact, frozen=True, tag="absent"):
     """A player is not there; the team plays on with fewer."""
 
@@ -271,6 +278,7 @@ Fact = (
     | ClockSet
     | Corrected
     | Gone
+    | Reinstated
     | Absent
     | Back
     | Protested

@@ -17,7 +17,6 @@ import msgspec
 from pi_controller.games import registry
 from pi_controller.games.base import IllegalActionError, InvalidActionError, Json
 from pi_controller.games.wording import listed, nearest, printable, shown
-from pi_controller.tournament.competition import names_of, plain_name
 from pi_controller.tournament.decisions import (
     Absent,
     Announced,
@@ -40,6 +39,7 @@ from pi_controller.tournament.decisions import (
     Protest,
     Protested,
     Recalled,
+    Reinstated,
     Rejected,
     Report,
     Reported,
@@ -54,6 +54,7 @@ from pi_controller.tournament.decisions import (
     Undone,
 )
 from pi_controller.tournament.schedule import may_judge
+from pi_controller.tournament.team_names import names_of, plain_name
 from pi_controller.tournament.tournament_state import TournamentState
 
 if TYPE_CHECKING:
@@ -66,6 +67,13 @@ class Tournament(TournamentState):
 
     def after(self, decision: Decision) -> Tournament:
         """Return the tournament after `decision`. Raises `InvalidActionError` and `IllegalActionError`."""
+        found = self._decided(decision)
+        left = {call.table for call in self.calls.values()} - {call.table for call in found.calls.values()}
+        return (
+            replace(found, freed=MappingProxyType({**self.freed, **dict.fromkeys(left, decision.t)})) if left else found
+        )
+
+    def _decided(self, decision: Decision) -> Tournament:
         _, t, _, fact = decision
         match fact:
             case Planned():
@@ -122,6 +130,9 @@ class Tournament(TournamentState):
                 return _pruned(replace(self, state=state))
             case Gone(team=team, why=why):
                 state = self.competition.play(self.state, {"do": "withdraw", "team": team, "why": why})
+                return _pruned(replace(self, state=state))
+            case Reinstated(team=team):
+                state = self.competition.play(self.state, {"do": "reinstate", "team": team})
                 return _pruned(replace(self, state=state))
             case Absent(player=player, why=why):
                 return replace(self, registration=self.registration.leave(plain_name(player), why))

@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 
 from pi_controller.games.base import InvalidActionError
 from pi_controller.tournament.bracket import seed_order
-from pi_controller.tournament.competition import Competition, Pairing, State
+from pi_controller.tournament.competition import Competition, Pairing, State, played_on
 from pi_controller.tournament.elimination import Elimination, Kind
 from pi_controller.tournament.round_robin import Points, RoundRobin, Withdrawn
 
@@ -140,6 +140,22 @@ class Groups(Competition):
                 f"enter {fewest} or more, or play without groups",
             )
         return entered
+
+    def _reinstated(self, state: State, team: str) -> State:
+        back = super()._reinstated(state, team)
+        through = cast("GroupsState", back).through
+        if through is not None:  # who goes through may be another, though no match of the groups is open
+            then = MappingProxyType({one: back.gone[one] for one in through.gone})
+            fresh = self._settle_through(replace(back, gone=then))
+            if fresh is None or fresh.teams != through.teams:
+                raise played_on(team, sorted(self._of_cup(back) & back.begun))
+        return back
+
+    def _with_team(self, state: State, team: str) -> State:
+        back, through = super()._with_team(state, team), cast("GroupsState", state).through
+        if through is None:
+            return back
+        return replace(cast("GroupsState", back), through=through._replace(gone=through.gone - {team}))
 
     def _settled(self, state: State) -> State:
         """Settle who goes through as soon as the groups are over; it can change until the elimination begins."""

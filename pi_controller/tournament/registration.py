@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pi_controller.games.base import IllegalActionError, Roster
 from pi_controller.games.wording import listed, shown
-from pi_controller.tournament.competition import names_of
+from pi_controller.tournament.team_names import names_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

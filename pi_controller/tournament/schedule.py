@@ -7,6 +7,7 @@ No team and no judge is at two tables. A judge is of neither team and does not p
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
@@ -59,6 +60,16 @@ class Hall:
         """The tables at which nobody plays, in their order."""
         taken = {assignment.table for assignment in self.playing}
         return tuple(table for table in self.tables if table not in taken)
+
+
+def natural_order(name: str) -> tuple[tuple[str, int], ...]:
+    """Return what names are sorted by so that numbers in them count as numbers.
+
+    >>> sorted(["t10", "t2", "t1", "door"], key=natural_order)
+    ['door', 't1', 't2', 't10']
+    """
+    parts = re.findall(r"([^0-9]*)([0-9]*)", name)
+    return tuple((word, int(number or -1)) for word, number in parts if word or number)
 
 
 def may_judge(registration: Registration, judge: str, teams: Sequence[str], playing: Sequence[str]) -> bool:

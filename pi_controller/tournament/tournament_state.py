@@ -12,7 +12,7 @@ from pi_controller.games.wording import nearest, shown
 from pi_controller.tournament.competition import Competition, Pairing, State
 from pi_controller.tournament.decisions import Call, Planned, Protest, Report, RoundClock, Source, competition_of
 from pi_controller.tournament.registration import Registration
-from pi_controller.tournament.schedule import Assignment, Hall, Waiting, assign
+from pi_controller.tournament.schedule import Assignment, Hall, Waiting, assign, natural_order
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,6 +36,8 @@ class TournamentState:
     sources: Mapping[str, tuple[Source, ...]] = field(default_factory=lambda: _NOTHING)
     """By match, where each of its games was played."""
     ended: Mapping[str, float] = field(default_factory=lambda: _NOTHING)
+    freed: Mapping[str, float] = field(default_factory=lambda: _NOTHING)
+    """By table, since when no match has been at it, where one was before."""
     unused: frozenset[str] = frozenset()
     protests: tuple[Protest, ...] = ()
     announcement: str = ""
@@ -68,14 +70,22 @@ class TournamentState:
         return f"{call.order}-{sum(order.startswith(f'{call.order}-') for order in self.settled) + 1}"
 
     def schedule(self, tables: Sequence[str], now: float) -> tuple[tuple[Assignment, ...], tuple[Waiting, ...]]:
-        """Return what can be called to which of `tables` at `now`, and what waits for what, the next one first."""
+        """Return what can be called to which of `tables` at `now`, and what waits for what, the next one first.
+
+        The table that has been free the longest comes first, and of those that had no match yet the first by its name.
+        """
         plan = self._planned()
         playing = tuple(Assignment(call.match, call.teams, call.table, call.judge) for call in self.calls.values())
         judged: dict[str, int] = {}
         for sources in self.sources.values():
             for source in sources:
                 judged[source.judge] = judged.get(source.judge, 0) + 1
-        usable = tuple(table for table in tables if table not in self.unused)
+        usable = tuple(
+            sorted(
+                (table for table in tables if table not in self.unused),
+                key=lambda table: (self.freed.get(table, 0.0), natural_order(table)),
+            )
+        )
         hall = Hall(usable, playing, self.ended, judged, plan.rest_s, plan.judges == "tables")
         ready = self.ready
         if plan.clock == "round":  # who is through with a round waits for the others

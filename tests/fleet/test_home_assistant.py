@@ -58,6 +58,60 @@ def test_each_table_is_announced_and_of_a_game_nothing_is_read(tmp_path, broker)
         assert not any(text in payload for payload in found.values())
 
 
+def retained(broker):
+    """Return the topics that Home Assistant's account is told at once."""
+    last = topic(VENUE, "t01", "state")
+
+    async def look():
+        async with client(broker, "home") as home:
+            await home.subscribe(f"{PREFIX}/#", 1)
+            await home.subscribe(last, 1)
+            found = set()
+            async with asyncio.timeout(PATIENCE_S):
+                while (message := await anext(aiter(home.messages))).topic.value != last:
+                    found.add(message.topic.value)
+            return found
+
+    return asyncio.run(look())
+
+
+def test_what_was_announced_is_taken_back_by_a_hub_that_announces_nothing(tmp_path, broker):
+    mine = discovery(VENUE, "t01", "Table 1")
+    others = {
+        **discovery("other", "t01", "Table 1"),
+        f"{PREFIX}/sensor/kettle/heat/config": b'{"name": "kettle"}',
+        f"{PREFIX}/sensor/moccasin_mat_hall_t01/odd/config": b"no JSON",
+    }
+    gone = discovery(VENUE, "t09", "a table that nobody knows")
+
+    async def before():
+        async with client(broker, "hub") as hub:
+            await hub.publish(topic(VENUE, "t01", "state"), encode(State("ready", "s", "Table 1")), 1, retain=True)
+            for where, payload in {**mine, **others, **gone}.items():
+                await hub.publish(where, payload, 1, retain=True)
+
+    asyncio.run(before())
+    for home, expected in ((True, {*mine, *others}), (False, {*others})):
+        with Inbox(tmp_path / f"{home}.sqlite") as inbox:
+            hub = RunningHub(inbox, broker.account("hub"), home=home)
+            try:
+                hub.until(lambda hub: hub.shown("t01"))
+                hub.until(lambda hub, expected=expected: retained(broker) == expected)
+            finally:
+                hub.close()
+
+
+def test_a_setup_without_it_lets_the_hub_take_back_what_was_announced(tmp_path):
+    from datetime import UTC, datetime
+
+    for home in (True, False):
+        set_up(tmp_path, VENUE, ["t01"], ["localhost"], 8883, datetime.now(UTC), home=home)
+    acl = (tmp_path / "acl").read_text()
+    assert f"topic readwrite {PREFIX}/#" in acl
+    assert "user home" not in acl
+    assert "home:" not in (tmp_path / "passwords").read_text()
+
+
 def test_what_is_announced_is_made_of_names_alone():
     """No view, game or record goes in, so nothing of a hide comes out."""
     assert list(inspect.signature(discovery).parameters) == ["venue", "table", "name"]

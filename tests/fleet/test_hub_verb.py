@@ -155,6 +155,33 @@ def test_what_is_wrong_with_a_tables_machine_stands_on_its_card(machine, clock_s
     assert troubles(msgspec.structs.replace(table, state="lost")) == []
 
 
+@pytest.mark.parametrize(
+    ("state", "ago", "said"),
+    [
+        ("ready", None, ""),
+        ("ready", 39.9, ""),
+        ("ready", 44.0, "Last heard 40 s ago"),
+        ("ready", 200.0, "Last heard 3 min ago"),
+        ("lost", None, ""),
+        ("lost", 9.0, ""),
+        ("lost", 25.0, "Last heard 20 s ago"),
+        ("stopped", 3 * 3600.0, "Last heard 3 h ago"),
+        ("ready", -5.0, ""),
+    ],
+)
+def test_the_card_says_when_a_table_was_last_heard(state, ago, said):
+    table = TableShown("t01", state=state, heard=None if ago is None else 1000.0 - ago)
+    shown = tables_markup([table], now=1000.0)
+    assert re.findall(r'class="heard">(.*?)<', shown) == [said] * bool(said)
+
+
+def test_a_mat_that_is_not_heard_any_more_stands_on_the_card_and_none_does_not():
+    for mat, told in ((None, False), (True, False), (False, True)):
+        table = TableShown("t01", state="ready", mat=mat)
+        assert ("Its mat is not heard." in tables_markup([table])) is told
+    assert troubles(TableShown("t01", state="lost", mat=False)) == []
+
+
 def test_the_page_of_no_table_says_so():
     assert "No table has come yet" in tables_markup(())
 

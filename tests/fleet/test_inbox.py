@@ -65,6 +65,11 @@ def test_a_next_game_is_no_alarm_and_the_finished_one_comes_first(inbox):
     assert inbox.alarms() == []
 
 
+def test_a_journal_that_was_put_away_before_its_first_record_is_missed_by_nobody(inbox):
+    assert take(inbox, Hello("b", (Game(B, 2),))) == Ack(B, 0, "b")
+    assert inbox.alarms() == []
+
+
 def test_another_journal_is_refused_until_somebody_accepts_it(inbox, where):
     take(inbox, events(A, 1, 5))
     assert take(inbox, Hello("b", (Game(C, 3),))) == Ack(C, 0, "b", "replaced")

@@ -124,6 +124,40 @@ def test_the_hub_hears_how_the_tables_machine_is_and_by_how_much_its_clock_is_wr
     assert -600.0 - PATIENCE_S < shown.clock_s <= -600.0
 
 
+def test_the_hub_notes_when_a_table_was_heard_and_whether_its_mat_is(hub, broker, table):
+    shown = hub.until(lambda hub: (one := hub.shown("t01")) and one.heard and one.view and one)
+    assert abs(shown.heard - time.time()) < PATIENCE_S
+    assert shown.mat is None, "no mat was heard"
+    table.feel(Link(table.t, up=True))
+    hub.until(lambda hub: hub.shown("t01").mat is True)
+    table.feel(Link(table.t, up=False))
+    hub.until(lambda hub: hub.shown("t01").mat is False)
+    asyncio.run(_lost(broker))
+    hub.until(lambda hub: (one := hub.shown("t02")) and one.state == "lost")
+    assert hub.shown("t02").heard is None, "a last will is the broker's word"
+
+
+def test_what_the_broker_remembers_of_a_table_was_not_heard_now(broker, tmp_path):
+    async def before():
+        async with client(broker, "t01") as table:
+            await table.publish(topic(VENUE, "t01", "state"), encode(State("ready", "aa", "Table 1")), 1, retain=True)
+
+    asyncio.run(before())
+    with Inbox(tmp_path / "hub.sqlite") as inbox:
+        hub = RunningHub(inbox, broker.account("hub"))
+        try:
+            assert hub.until(lambda hub: (one := hub.shown("t01")) and one.state == "ready" and one).heard is None
+        finally:
+            hub.close()
+
+
+async def _lost(broker):
+    """Have the broker say that table 2 is gone: it drops a connection that another takes over."""
+    lost = Will(topic(VENUE, "t02", "state"), State("lost", "aa", "Table 2"))
+    async with connection(broker.account("t02"), lost), connection(broker.account("t02"), lost):
+        pass
+
+
 def test_while_something_is_hidden_nothing_of_the_machine_is_sent(hub, table):
     """What is due waits until the hide is over."""
     first = hub.until(lambda hub: (one := hub.shown("t01")) and one.health)

@@ -287,6 +287,8 @@ def test_whatever_can_be_decided_has_a_button_or_a_form(site, tables):
     site.director.decide(9.0, d.HUB, d.Begun("R1-1"))
     site.director.decide(9.0, d.HUB, d.Reported("R1-1", order, "t01", "ab" * 16, 9, match.teams[0]))
     look()
+    assert site.decide(do="withdraw", team=TEAMS[3]).status_code == 200
+    look()
     assert RIGHTS["head"] | RIGHTS["committee"] <= found
 
 
@@ -351,6 +353,29 @@ def test_people_players_and_slips_are_entered_without_typing_a_name_twice(site, 
     page.click("[data-people] button")
     page.wait_for_function(r"() => /[0-9]{6}/.test(document.querySelector('#people-told').textContent)")
     assert page.locator("#people-list li").count() == 2
+    page.context.close()
+
+
+@pytest.mark.chromium
+def test_a_reason_is_sent_with_the_button_beside_it_and_stands_in_the_log(site, tables, chromium):
+    site.drawn()
+    site.pages.publish(tables)
+    assert site.decide(do="assign", match="W1-1", table="t01").status_code == 200
+    order = site.director.now.order(site.director.now.calls["W1-1"])
+    page = chromium.new_page(viewport={"width": 390, "height": 844})
+    page.context.add_cookies([{"name": k, "value": v, "url": site.origin} for k, v in site.web.cookies.items()])
+    page.goto(f"{site.origin}/director")
+    page.get_by_label("Why it is taken back").fill("the mat is <b>wet</b>")
+    page.get_by_role("button", name="Take back").click()
+    page.locator(".log").get_by_text("the mat is <b>wet</b>").wait_for()
+    assert site.director.history.decisions[-1].fact == d.Recalled("W1-1", "the mat is <b>wet</b>")
+    site.director.decide(9.0, d.HUB, d.Reported("W1-1", order, "t01", "ab" * 16, 9, TEAMS[0]))
+    page.get_by_label("Why it does not").fill("x" * 200)
+    for _ in range(2):
+        page.get_by_role("button", name=re.compile("It does not|Touch again")).click()
+    page.locator(".log").get_by_text("x" * 200).wait_for()
+    assert site.director.history.decisions[-1].fact == d.Rejected(order, "x" * 200)
+    page.get_by_label("Why it does not").wait_for(state="detached")  # the field is empty, so the part is shown anew
     page.context.close()
 
 

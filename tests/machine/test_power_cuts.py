@@ -111,6 +111,8 @@ def test_nothing_acknowledged_is_lost_in_power_cuts(machine, disk, figures, tmp_
             witness.join()
             assert witness.fault is None, witness.fault
             given += witness.given
+        for page in pages.values():
+            page.close()
         gone = disk.lose_power(chance)
         held, lost = held + gone.held, lost + gone.lost
         booted = machine.boot()

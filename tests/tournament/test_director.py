@@ -227,6 +227,30 @@ def test_a_random_tournament_with_withdrawals_has_no_call_of_a_team_that_went():
     assert hall.now.champion
 
 
+def test_a_match_goes_to_the_table_that_has_been_free_the_longest():
+    hall = Hall([f"Team {n}" for n in range(8)])
+    hall.do(d.Drawn("seed"))
+    here = {"t10", "t2", "t1"}
+
+    def next_tables():
+        return [one.table for one in hall.now.schedule(here, hall.t)[0]]
+
+    assert next_tables() == ["t1", "t2", "t10"], "nobody has played yet: in the order of their numbers"
+    hall.call("W1-1", "t1")
+    hall.call("W1-2", "t2")
+    winner = hall.now.calls["W1-2"].teams[0]
+    hall.do(d.Confirmed(hall.report("W1-2", winner, "t2")))
+    assert next_tables() == ["t10", "t2"]
+    hall.do(d.Recalled("W1-1"))
+    assert next_tables() == ["t10", "t2", "t1"]
+    hall.call("W1-1", "t10")
+    hall.do(d.Gone(hall.now.calls["W1-1"].teams[0]))
+    assert next_tables() == ["t2", "t1", "t10"]
+    hall.undo()
+    assert next_tables() == ["t2", "t1"]
+    assert hall.now.calls["W1-1"].table == "t10", "the match is there again"
+
+
 def lahal(**plan):
     hall = Hall(game="slahal", format="round_robin", clock="round", **plan)
     hall.do(d.Drawn(order=TEAMS))

@@ -11,7 +11,8 @@ function fresh() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Send `body` to `path`; return whether it was done. What was wrong is said. */
+/** Send `body` to `path`; return what was answered, null where it was not done. What was wrong is said.
+ * @returns {Promise<any>} */
 async function send(/** @type {string} */ path, /** @type {BodyInit} */ body, type = "application/json") {
   try {
     const answer = await fetch(path, { method: "POST", headers: { "content-type": type }, body });
@@ -19,17 +20,18 @@ async function send(/** @type {string} */ path, /** @type {BodyInit} */ body, ty
     if (answer.status === 401) location.reload();
     said.textContent = answer.ok ? (words.done ?? "") : [told.error.what, told.error.todo].filter(Boolean).join(": ");
     said.dataset.value = answer.ok ? "good" : "bad";
-    return answer.ok;
+    return answer.ok ? told : null;
   } catch {
     said.textContent = words.failed ?? "";
     said.dataset.value = "bad";
-    return false;
+    return null;
   }
 }
 
-let last = Promise.resolve(true);
+/** @type {Promise<any>} */
+let last = Promise.resolve(null);
 
-/** Send a decision, after those before it; return whether it was done. */
+/** Send a decision, after those before it; return what was answered, null where it was not done. */
 function command(/** @type {object} */ fact) {
   const body = JSON.stringify({ key: fresh(), fact });
   return (last = last.then(() => send("/director/command", body)));
@@ -48,6 +50,14 @@ function sure(/** @type {HTMLElement} */ button) {
   return false;
 }
 
+/** Send the decision of a button, with the reason that is typed beside it, where it has one. */
+async function decide(/** @type {HTMLElement} */ button) {
+  const fact = JSON.parse(button.dataset.send ?? "");
+  const reason = button.dataset.why ? /** @type {HTMLInputElement | null} */ (button.closest(".row")?.querySelector("[name=why]") ?? null) : null;
+  if (reason?.value.trim()) fact.why = reason.value.trim();
+  if ((await command(fact)) && reason) reason.value = "";
+}
+
 document.addEventListener("click", async (event) => {
   const button = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest("button"));
   if (!button || button.closest("form") || button.closest("#people")) return;
@@ -56,7 +66,8 @@ document.addEventListener("click", async (event) => {
     return location.reload();
   }
   if (!sure(button)) return;
-  if (button.dataset.send) await command(JSON.parse(button.dataset.send));
+  if (button.dataset.send) await decide(button);
+  if (button.dataset.shut) await send("/director/join", JSON.stringify({ do: "shut", table: button.dataset.shut }));
   if (button.dataset.undo) await send("/director/undo", JSON.stringify({ key: fresh() }));
 });
 
@@ -114,13 +125,49 @@ document.addEventListener("submit", async (event) => {
   const file = /** @type {HTMLInputElement | null} */ (form.querySelector("[type=file]"))?.files?.[0];
   const by = /** @type {HTMLElement | null} */ (/** @type {SubmitEvent} */ (event).submitter);
   let done = true;
-  if (form.dataset.people) await people({ do: form.dataset.people, ...Object.fromEntries(new FormData(form)) });
+  if (form.dataset.join) done = await openCode(form);
+  else if (form.dataset.people) await people({ do: form.dataset.people, ...Object.fromEntries(new FormData(form)) });
   else if (file && form.dataset.file) done = await send(form.dataset.file, file, "text/csv");
   else done = await command(fact(form, by));
   waiting.delete(form);
   if (done) form.reset();
   if (form.contains(document.activeElement)) /** @type {HTMLElement} */ (document.activeElement).blur();
 });
+
+const codes = /** @type {HTMLElement} */ (document.getElementById("join-codes"));
+
+/** Have a table join: show the code, which this page alone has, until it was used or has run out. */
+async function openCode(/** @type {HTMLFormElement} */ form) {
+  const given = new FormData(form);
+  const told = await send("/director/join", JSON.stringify({ do: "open", table: given.get("table"), anew: given.has("anew") }));
+  if (!told) return null;
+  forget(told.table);
+  const shown = /** @type {HTMLTemplateElement} */ (document.getElementById("join-code")).content.cloneNode(true);
+  const part = /** @type {HTMLElement} */ (/** @type {DocumentFragment} */ (shown).firstElementChild);
+  part.dataset.table = told.table;
+  setTimeout(() => part.remove(), 1000 * told.good_s); // also where nothing comes from the hub any more
+  /** @type {HTMLElement} */ (part.querySelector("h3")).textContent = told.table;
+  /** @type {HTMLElement} */ (part.querySelector(".code")).textContent = told.code;
+  /** @type {HTMLElement} */ (part.querySelector("code")).textContent = told.command;
+  /** @type {HTMLElement} */ (part.querySelector(".qr")).innerHTML = told.qr; // drawn by the hub
+  codes.append(part);
+  said.textContent = ""; // the code itself says so
+  part.scrollIntoView({ block: "nearest" });
+  return told;
+}
+
+/** Take the code of a table off the page. */
+function forget(/** @type {string | undefined} */ table) {
+  for (const part of /** @type {NodeListOf<HTMLElement>} */ (codes.querySelectorAll("[data-table]"))) if (part.dataset.table === table) part.remove();
+}
+
+setInterval(() => {
+  const open = new Set([.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-joining]"))].map((one) => one.dataset.joining));
+  for (const part of /** @type {NodeListOf<HTMLElement>} */ (codes.querySelectorAll("[data-table]"))) {
+    if (open.has(part.dataset.table)) part.dataset.seen = "yes";
+    else if (part.dataset.seen) forget(part.dataset.table);
+  }
+}, 500);
 
 /** Show who may sign in, after `change` where there is one. A new PIN is shown once and kept nowhere here. */
 async function people(/** @type {Record<string, any> | null} */ change) {
