@@ -369,9 +369,9 @@ def _empty(folder: Path) -> None:
 
 
 def _used(folder: Path) -> int:
-    """Return the bytes that the files of `folder` take in blocks of 4 KiB."""
-    sizes = (path.lstat() for path in folder.rglob("*"))
-    return sum(4096 if one.st_nlink > 1 and not one.st_size else -(-one.st_size // 4096) * 4096 for one in sizes)
+    """Return the bytes that the files of `folder` take in blocks of 4 KiB, one with several names once."""
+    found = {(one.st_dev, one.st_ino): one for path in folder.rglob("*") if (one := path.lstat())}
+    return sum(max(4096, -(-one.st_size // 4096) * 4096) for one in found.values())
 
 
 def _fat(folder: Path, part: Path) -> None:

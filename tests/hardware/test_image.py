@@ -93,6 +93,14 @@ def test_no_login_and_no_hash_stands_in_any_file():
     assert "ConditionPathExists=/run/moccasin-mat-card/authorized_keys" in opens
 
 
+def test_a_file_with_several_names_takes_its_room_once(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "one").write_bytes(bytes(10_000))
+    for name in ("two", "folder/three"):
+        (tmp_path / name).hardlink_to(tmp_path / "one")
+    assert build._used(tmp_path) == 3 * 4096 + (tmp_path / "folder").stat().st_size
+
+
 def test_the_packages_have_what_the_card_runs():
     packages = {name for names in build.PACKAGES.values() for name in names}
     assert {"raspi-firmware", "linux-image-arm64", "firmware-brcm80211"} <= packages
