@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pi_controller.cli.arguments import Parser, confirm, image_folder
 from pi_controller.errors import UsageError
-from pi_controller.setup.place import NAME, RESET_PARTS, SIGNERS, USUALLY_RESET, place
+from pi_controller.setup.place import NAME, RESET_PARTS, RESETS, SIGNERS, USUALLY_RESET, place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,6 +66,11 @@ def main(argv: Sequence[str]) -> int:
     here = place(system=True, root=image_folder("reset", args.root))
     if here.live and os.geteuid() != 0:
         raise UsageError("reset: this needs root", "use sudo")
+    from pi_controller.setup.reset_number import accepted, next_number
+
+    if args.settle and not accepted(folder := here.on_disk(RESETS)):
+        next_number(folder)  # a machine's first start does not wait for all that a reset takes
+        return 0
     from pi_controller.setup.reset import Resets
 
     resets = Resets(here)

@@ -10,7 +10,6 @@ What stands elsewhere than in the machine's own folders is left: there nobody kn
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 from contextlib import suppress
 from pathlib import Path
@@ -25,13 +24,14 @@ from pi_controller.exhibit.host_files import PICTURES, TEXTS
 from pi_controller.setup.changes import digest, read
 from pi_controller.setup.place import FIRST_SETTINGS, NAME, RESETS, SET_ASIDE, USUALLY_RESET, ResetPart
 from pi_controller.setup.plan import first_settings, has_spi
+from pi_controller.setup.reset_number import accepted, another_number, next_number
 from pi_controller.setup.reset_order import ResetError, machine_mark, read_order
 from pi_controller.setup.update import note
 from pi_controller.table.journal_file import written_now
 from pi_controller.table.settings import Settings, load
 from pi_controller.table.settings_example import example
 from pi_controller.web.signing.users import FILE as PEOPLE
-from pi_controller.whole_files import remove_unfinished, replace_file, sync
+from pi_controller.whole_files import replace_file, sync
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -75,7 +75,7 @@ class Resets:
     def __init__(self, place: Place) -> None:
         self.place = place
         self.folder = place.on_disk(RESETS)
-        self._number, self._pending = self.folder / "number", self.folder / "pending"
+        self._pending = self.folder / "pending"
         self._set_aside = self.folder / SET_ASIDE
         self._settings: Settings | None = None
         with suppress(MatError):
@@ -84,10 +84,7 @@ class Resets:
     @property
     def number(self) -> str:
         """The number of the next reset; one is made where there is none. Raises `OSError`."""
-        with suppress(FileNotFoundError, UnicodeError):
-            if len(number := self._number.read_text("ascii").strip()) == 8:
-                return number
-        return self._another_number()
+        return next_number(self.folder)
 
     def order(self, source: Path, signers: Path) -> Pending:
         """Accept the signed order at `source`; from then on it is done. Raises `ResetError`."""
@@ -124,12 +121,10 @@ class Resets:
 
         The service must not run. Raises `ResetError` where something of it could not be done; then it is tried again.
         """
+        if not accepted(self.folder):
+            return self._with_a_number()
         try:
             pending = msgspec.json.decode(self._pending.read_bytes(), type=Pending)
-        except FileNotFoundError:
-            for file in (self._pending, self._number):
-                remove_unfinished(file)
-            return self._with_a_number()
         except (OSError, msgspec.MsgspecError) as error:  # it was written whole: the disk is damaged
             raise ResetError(f"the reset that was accepted cannot be read: {error}", "sign another order") from error
         wrong = [why for path in self._gone(pending) if (why := _take_away(path, pending))]
@@ -137,9 +132,8 @@ class Resets:
             raise ResetError(f"the reset is not done: {'; '.join(wrong)}", "it is tried again at the next start")
         os.sync()
         try:
-            remove_unfinished(self._pending)
             self._to_first(pending)
-            self._another_number()
+            another_number(self.folder)
             done = f"reset {pending.number} is done: {', '.join(pending.parts)}; old files "
             done += "were erased" if pending.erased else f"are in {_ASIDE}{pending.number}"
             self.note(done)
@@ -268,12 +262,6 @@ class Resets:
             return self.number[:0]
         except OSError as error:
             raise ResetError(f"there is no number for a reset: {error}", "is the disk full, or worn out?") from error
-
-    def _another_number(self) -> str:
-        number = f"{secrets.randbelow(10**8):08}"
-        self.folder.mkdir(parents=True, exist_ok=True)
-        replace_file(self._number, f"{number}\n".encode(), 0o644)
-        return number
 
 
 def _journals(folder: Path) -> Iterator[tuple[Path, str]]:
