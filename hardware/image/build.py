@@ -41,7 +41,7 @@ PACKAGES = {
     "Wi-Fi": ["wpasupplicant", "firmware-brcm80211", "wireless-regdb"],
     "the table": ["python3", "python3-venv", "ca-certificates"],
 }
-KIOSK = ["cage", "chromium", "libpam-systemd", "libgl1-mesa-dri", "fonts-dejavu-core"]
+KIOSK = ["cage", "chromium", "seatd", "xwayland", "libgl1-mesa-dri", "fonts-dejavu-core"]
 """For the visitors' screen of an installation (--kiosk)."""
 COMPILES = ["gcc", "libc6-dev", "python3-dev"]
 """For the light strips' library, which is compiled in a second Debian; nothing of it gets on the card."""

@@ -35,7 +35,13 @@ STARTED = (RESET, kiosk_restart.PATH, UNIT)
 """The units that start with the machine."""
 RUNNING = Path("/run") / KIOSK
 """Is there while the screen's unit runs."""
-PROGRAMS = {"cage": Path("/usr/bin/cage"), "chromium": Path("/usr/bin/chromium")}
+PROGRAMS = {
+    "cage": Path("/usr/bin/cage"),
+    "chromium": Path("/usr/bin/chromium"),
+    "seatd": Path("/usr/sbin/seatd"),
+    # Debian 12's cage does not start where it is not there; nothing here uses it
+    "xwayland": Path("/usr/bin/Xwayland"),
+}
 """By the name of their package."""
 MOST_EXPOSED = 6.0
 """What `systemd-analyze security` may find: a browser compiles as it runs, and makes its own sandbox of namespaces."""
@@ -65,9 +71,10 @@ _UNIT = """\
 # Written by 'moccasin-mat setup --kiosk'; changes of your own belong into a drop-in: systemctl edit {kiosk}
 [Unit]
 Description=Moccasin Mat, the visitors' screen
-After=systemd-user-sessions.service systemd-logind.service dbus.socket moccasin-mat-card.service
-Wants=systemd-logind.service dbus.socket
-Conflicts=getty@tty7.service
+# seatd gives cage the screen. A session of logind's would take more (polkit, or nobody may show it), and take the
+# browser out of this unit, with its limits on memory and addresses
+Requires=seatd.service
+After=seatd.service moccasin-mat-card.service
 ConditionPathExists=/dev/tty0
 # a machine with less (Zero 2 W, Pi 3) has strips, sound, and phones by the QR code
 ConditionMemory=>=1500M
@@ -79,20 +86,12 @@ StartLimitIntervalSec=0
 [Service]
 ExecStart={command}
 User={kiosk}
-PAMName=login
-TTYPath=/dev/tty7
-TTYReset=yes
-TTYVHangup=yes
-TTYVTDisallocate=yes
-StandardInput=tty-fail
-StandardOutput=journal
-StandardError=journal
-UtmpIdentifier=tty7
-UtmpMode=user
+# of seatd's socket and the screen's devices; of the graphics processor
+SupplementaryGroups=video render
 # forgotten with each start: no session to restore, no cache that grows
 RuntimeDirectory={kiosk}
 RuntimeDirectoryMode=0700
-Environment=HOME=/run/{kiosk}
+Environment=HOME=/run/{kiosk} XDG_RUNTIME_DIR=/run/{kiosk} LIBSEAT_BACKEND=seatd
 # a touch screen whose cable comes late, or is out, keeps nothing from being shown
 Environment=WLR_LIBINPUT_NO_DEVICES=1
 Restart=always
@@ -157,7 +156,7 @@ def notes(place: Place, settings: Settings, *, small: bool) -> list[str]:
     """Return what is to be said of the screen: packages, the page, and a machine that is too `small` for a browser."""
     found: list[str] = []
     if packages := [name for name, path in PROGRAMS.items() if not place.on_disk(path).exists()]:
-        found.append(f"the visitors' screen needs: sudo apt install {' '.join(packages)} libpam-systemd")
+        found.append(f"the visitors' screen needs: sudo apt install {' '.join(packages)}")
     if not (settings.web.enabled and settings.web.port):
         found.append(f"the visitors' screen shows a page: set [web] enabled, and a port, in {place.settings}")
     if small:
