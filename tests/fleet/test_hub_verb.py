@@ -20,9 +20,10 @@ from pi_controller.fleet.hub import TableShown
 from pi_controller.fleet.hub_settings import load_hub
 from pi_controller.fleet.hub_setup import set_up
 from pi_controller.fleet.inbox import Inbox
-from pi_controller.fleet.messages import Game, Health, Hello
+from pi_controller.fleet.messages import Events, Game, Health, Hello, Record
 from pi_controller.fleet.tables_page import tables_markup, troubles, wanted
 from pi_controller.machine_health import MachineHealth
+from pi_controller.table.chain import Row, chained, genesis
 from pi_controller.table.settings import load
 from pi_controller.table.view import Asked
 
@@ -104,8 +105,10 @@ def test_what_cannot_be_is_refused_before_anything_is_written(tmp_path, monkeypa
 
 
 def test_a_refused_table_is_accepted(tmp_path, capsys):
+    first, other = (Hello(word * 2, (Game(word * 32, 1),)) for word in "ab")
+    (row,) = chained(genesis("a" * 32), [Row(1, 1, 0.25, "ready", "{}")])
     with Inbox(tmp_path / "hub.sqlite") as inbox:
-        inbox.take(1.0, [("t01", Hello("a", (Game("aa" * 16, 1),))), ("t01", Hello("b", (Game("bb" * 16, 1),)))])
+        inbox.take(1.0, [("t01", first), ("t01", Events("a" * 32, (Record(*row),))), ("t01", other)])
     assert verb.main(["accept", str(tmp_path), "t01"]) == 0
     assert "accepted" in capsys.readouterr().out
     assert verb.main(["accept", str(tmp_path), "t01"]) == 0

@@ -52,11 +52,18 @@ class ForgetfulDisk:
         self._lock = threading.Lock()
         self._idle = threading.Event()
         self._idle.set()
+        self._cut_at_flush = threading.Event()
+        self._flush_asked = threading.Event()
         path.unlink(missing_ok=True)
         self._server = socket.socket(socket.AF_UNIX)
         self._server.bind(str(path))
         self._server.listen(1)
         threading.Thread(target=self._serve, daemon=True).start()
+
+    def reach_flush(self, seconds: float) -> bool:
+        """Wait until the next flush is asked for, which is never done nor answered; return whether one was."""
+        self._cut_at_flush.set()
+        return self._flush_asked.wait(seconds)
 
     def lose_power(self, chance: random.Random, share: float = 0.5) -> Lost:
         """Lose each sector that was not flushed with a probability of `share`, once the client is gone."""
@@ -68,6 +75,8 @@ class ForgetfulDisk:
                 os.pwrite(self._file, self._before[sector], sector * SECTOR)
             found = Lost(len(self._before), len(lost))
             self._before.clear()
+            self._cut_at_flush.clear()
+            self._flush_asked.clear()
             return found
 
     def close(self) -> None:
@@ -118,6 +127,11 @@ class ForgetfulDisk:
         """Answer one request; return False when the client takes its leave."""
         _, flags, kind, handle, offset, length = struct.unpack(">IHHQQI", _received(client, 28))
         data = _received(client, length) if kind == WRITE else b""
+        if kind == FLUSH and self._cut_at_flush.is_set():
+            self._flush_asked.set()
+            while client.recv(65536):  # until the power is gone
+                pass
+            return False
         with self._lock:
             if kind == READ:
                 data = os.pread(self._file, length, offset)
