@@ -23,6 +23,7 @@ from pi_controller.exhibit.drift import Drift
 from pi_controller.exhibit.exhibit import Exhibit, Session, local_time
 from pi_controller.exhibit.games_kept import SessionGames
 from pi_controller.exhibit.host_files import HostFiles
+from pi_controller.exhibit.kiosk_watch import watch_unit
 from pi_controller.exhibit.machine_watch import WARM_C, MachineWatch
 from pi_controller.exhibit.page import ExhibitPage, Touch, host_lines
 from pi_controller.exhibit.recoveries import Recoveries, boot_id
@@ -35,7 +36,10 @@ from pi_controller.machine_health import ENOUGH_BYTES, MachineHealth, read_healt
 from pi_controller.mat.events import Button
 from pi_controller.mats import Mat
 from pi_controller.run import Stop, settle, steady_clock
+from pi_controller.setup import kiosk_restart
+from pi_controller.setup.kiosk import RUNNING
 from pi_controller.setup.place import PROGRAMS
+from pi_controller.setup.reset_order import waiting
 from pi_controller.setup.update import last_line
 from pi_controller.show.i18n import chosen
 from pi_controller.show.lights import frame
@@ -67,8 +71,9 @@ NOTICE = "This installation needs a moment of the staff. Please come back later.
 class Installation:
     """An `Exhibit` with its page, its mat, its lights and buttons, stepped by one loop; times are s since 1970.
 
-    `wall` is the machine's own clock, which the network may set while `clock` goes on evenly: hours go by it (None: by
-    `clock`). `read` reads how the machine is.
+    `folder` is that of the settings, where the mat's profile is kept (None: the journal's). `wall` is the machine's
+    own clock, which the network may set while `clock` goes on evenly: hours go by it (None: by `clock`). `read` reads
+    how the machine is.
     """
 
     def __init__(
@@ -77,6 +82,7 @@ class Installation:
         clock: Callable[[], float],
         stack: ExitStack,
         *,
+        folder: Path | None = None,
         sim: bool = False,
         wall: Callable[[], float] | None = None,
         read: Callable[[MachineHealth | None], MachineHealth] | None = None,
@@ -102,7 +108,9 @@ class Installation:
             boot_id(),
         )
         self.watch.look(t)
-        self._update = last_line(PROGRAMS)
+        self._update, self._reset = last_line(PROGRAMS), waiting()
+        asked = None if sim else kiosk_restart.asked(os.environ.get("RUNTIME_DIRECTORY", ""))
+        self.screen = watch_unit(RUNNING, asked) if asked is not None else None
         self.drift = Drift()
         self.self_test = SelfTest(
             section.self_test_hour, self._checks, local_time, None if sim else beside / ".exhibit-self-test"
@@ -133,7 +141,7 @@ class Installation:
         self._strip: Strip | None = None
         self._buttons: Buttons | None = None
         if section.mat != "screen":
-            self._wire(settings, clock, stack, sensors=section.mat == "sensors")
+            self._wire(settings, clock, stack, folder or beside, sensors=section.mat == "sensors")
         self._view: View | None = None
         self._hear = heard(settings.voice, self.games.show(t).table.view, None, stack)
         self._looked = self._pruned = t
@@ -162,8 +170,10 @@ class Installation:
             self.host.look()
             self._look_at_wall(t)
             self.watch.look(t)
+            if self.screen is not None:
+                self.screen.look(t, self.page.seen)
             self.exhibit.danger = self.watch.danger(t)
-            self._update = last_line(PROGRAMS)
+            self._update, self._reset = last_line(PROGRAMS), waiting()
         if self.self_test.step(t + self._set_by, idle=self.exhibit.stage.name in IDLE):
             self._show_staff(t)
         if t - self._staff_shown >= SHOW_STAFF_S:
@@ -215,6 +225,8 @@ class Installation:
             self.drift.report,
             self.self_test.verdict,
             self._update,
+            self._reset,
+            self.screen,
         )
         self.staff.shown = shown_of(self.exhibit, self._settings, known, local_time)
 
@@ -287,10 +299,12 @@ class Installation:
         except OSError as error:
             log.warning("the notice is not kept for the next start: %s", error)
 
-    def _wire(self, settings: Settings, clock: Callable[[], float], stack: ExitStack, *, sensors: bool) -> None:
+    def _wire(
+        self, settings: Settings, clock: Callable[[], float], stack: ExitStack, folder: Path, *, sensors: bool
+    ) -> None:
         """Open the mat, the buttons and the lights that the settings name."""
         if sensors:
-            settings, profile = assembly.profiled(settings, settings.table.journal.parent)
+            settings, profile = assembly.profiled(settings, folder)
             self.drift = Drift(profile)
             self._mat = Mat(assembly.board(settings, clock), assembly.mat_sensors(settings, profile))
             stack.callback(self._mat.source.close)
@@ -338,15 +352,20 @@ def _journal_fault(path: Path) -> str:
     return f"{path.name}: {found.wrong}" if found.wrong else ""
 
 
-def run_exhibit(settings: Settings, sleep: Callable[[float], None], visitors: Visitors | None = None) -> None:
-    """Run the installation of `settings` until it is stopped; `visitors` are simulated. Raises `MatError`."""
+def run_exhibit(
+    settings: Settings, folder: Path, sleep: Callable[[float], None], visitors: Visitors | None = None
+) -> None:
+    """Run the installation of `settings`, which are kept in `folder`, until it is stopped. Raises `MatError`.
+
+    `visitors` are simulated.
+    """
     stop = Stop()
     stop.at_signals()
     clock = steady_clock()
     with ExitStack() as stack:
         service = from_environment()
         stack.callback(service.close)
-        installation = Installation(settings, clock, stack, sim=visitors is not None, wall=time.time)
+        installation = Installation(settings, clock, stack, folder=folder, sim=visitors is not None, wall=time.time)
         print(f"the installation's page: {installation.page.url}   Ctrl-C ends it", flush=True)
         if visitors is not None:
             print("Simulated visitors come and go until somebody touches the page.", flush=True)

@@ -41,7 +41,7 @@ PACKAGES = {
     "Wi-Fi": ["wpasupplicant", "firmware-brcm80211", "wireless-regdb"],
     "the table": ["python3", "python3-venv", "ca-certificates"],
 }
-KIOSK = ["cage", "chromium", "libpam-systemd", "libgl1-mesa-dri", "fonts-dejavu-core"]
+KIOSK = ["cage", "chromium", "seatd", "xwayland", "libgl1-mesa-dri", "fonts-dejavu-core"]
 """For the visitors' screen of an installation (--kiosk)."""
 COMPILES = ["gcc", "libc6-dev", "python3-dev"]
 """For the light strips' library, which is compiled in a second Debian; nothing of it gets on the card."""
@@ -114,6 +114,7 @@ OFF = [
 ]
 """Logins at a screen or a cable, what writes to the root, and what holds up the start."""
 TOOLS = {
+    "arch-test": "arch-test",
     "dtc": "device-tree-compiler",
     "mcopy": "mtools",
     "mke2fs": "e2fsprogs",
@@ -123,6 +124,8 @@ TOOLS = {
     "sfdisk": "fdisk",
     "xz": "xz-utils",
 }
+OWN = "usr/local/lib/moccasin-mat"
+"""The card's own programs."""
 PROGRAM = "/opt/moccasin-mat/bin/moccasin-mat"
 MIB = 1 << 20
 BOOT_MIB, STATE_MIB, ROOM_MIB = 256, 128, 192
@@ -136,7 +139,8 @@ made = first_settings("", place(system=True), lit=False)
 web = made.web.model_copy(update={"host": "0.0.0.0", "judges": True})
 head = "Every line may be changed, on any laptop; it is checked when the Pi starts, and its screen tells what is wrong."
 text = example(made.model_copy(update={"web": web}), head)
-for path in ("/boot/firmware/table.toml", "/etc/moccasin-mat/table.toml"):
+from pi_controller.setup.place import FIRST_SETTINGS
+for path in ("/boot/firmware/table.toml", "/etc/moccasin-mat/table.toml", FIRST_SETTINGS):
     Path(path).parent.mkdir(exist_ok=True)
     Path(path).write_text(text, "utf-8")
 """
@@ -280,6 +284,7 @@ def configure(root: Path, *, kiosk: bool = False) -> None:
     """
     with step("settings and service"):
         run("cp", "-r", "--no-preserve=ownership", f"{HERE / 'files'}/.", root)
+        shutil.rmtree(root / OWN / "__pycache__", ignore_errors=True)  # what tests have left beside the programs
         run("cp", "--no-preserve=ownership", *sorted((HERE / "card").iterdir()), root / "boot/firmware")
         lines = [line for line in boot.by_model(MODELS) if not line.startswith("dtparam=")]  # spi.dts in their place
         custom = "\n".join(["# light strips on GPIO10", *lines, "dtoverlay=moccasin-mat-spi", ""])
@@ -364,9 +369,9 @@ def _empty(folder: Path) -> None:
 
 
 def _used(folder: Path) -> int:
-    """Return the bytes that the files of `folder` take in blocks of 4 KiB."""
-    sizes = (path.lstat() for path in folder.rglob("*"))
-    return sum(4096 if one.st_nlink > 1 and not one.st_size else -(-one.st_size // 4096) * 4096 for one in sizes)
+    """Return the bytes that the files of `folder` take in blocks of 4 KiB, one with several names once."""
+    found = {(one.st_dev, one.st_ino): one for path in folder.rglob("*") if (one := path.lstat())}
+    return sum(max(4096, -(-one.st_size // 4096) * 4096) for one in found.values())
 
 
 def _fat(folder: Path, part: Path) -> None:

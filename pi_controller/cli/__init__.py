@@ -23,6 +23,7 @@ VERBS: dict[str, str] = {
     "run": "run a table: the board, the buttons, the strips, the live page",
     "setup": "install the table's service on this machine, or take it back",
     "update": "take a signed update from a file or a stick, and go back where it fails",
+    "reset": "reset an installation to its first start, by hand or on a signed order",
     "doctor": "look at every sensor, the link, the disk: what is wrong, what to do",
     "watch": "print what a running table shows as JSON lines, for other programs",
     "ports": "list the serial ports, which one is taken, and who answers there",

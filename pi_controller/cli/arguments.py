@@ -67,6 +67,26 @@ def load_settings(path: Path | None) -> Settings:
     return Settings() if path is None else load(path)
 
 
+def image_folder(verb: str, wanted: str | None) -> Path | None:
+    """Return the folder of the image that `--root` names. Raises `UsageError` where there is none."""
+    if wanted is None:
+        return None
+    if not Path(wanted).is_dir():
+        raise UsageError(f"{verb}: there is no folder {wanted}", "name the folder in which the image's files are")
+    return Path(wanted)
+
+
+def confirm(verb: str, question: str, *, yes: bool) -> None:
+    """Return when the answer is yes; raises `UsageError` where nobody can answer, `SystemExit` after a no."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise UsageError(f"{verb}: nobody is here to say yes", "add --yes")
+    if input(f"{question} [y/N] ").strip().lower() not in {"y", "yes"}:
+        print("Nothing was done.")
+        raise SystemExit(1)
+
+
 def add_actions(parser: Parser) -> None:
     """Give `parser` the argument FILE, whose lines `open_actions` reads."""
     parser.add_argument("file", metavar="FILE", nargs="?", default="-", help="the actions (default: standard input)")

@@ -47,7 +47,8 @@ def parser() -> Parser:
 def main(argv: Sequence[str]) -> int:
     """Run the installation until Ctrl-C; return the exit status."""
     args = parser().parse_args(argv)
-    settings = load_settings(settings_path(args))
+    path = settings_path(args)
+    settings = load_settings(path)
     if args.check is not None:
         return _check(args.check or settings.exhibit.folder)
     if args.usage:
@@ -66,7 +67,7 @@ def main(argv: Sequence[str]) -> int:
         from pi_controller.sim.visitors import CIVIL, Visitors
 
         visitors = Visitors(random.Random(args.seed), CIVIL)  # noqa: S311 - it decides for simulated people alone
-    run_exhibit(settings, time.sleep, visitors)
+    run_exhibit(settings, (path or Path()).parent, time.sleep, visitors)
     return 0
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pi_controller.cli.arguments import Parser
+from pi_controller.cli.arguments import Parser, confirm, image_folder
 from pi_controller.errors import UsageError
 from pi_controller.setup.place import NAME, Place, place
 
@@ -44,7 +42,7 @@ def parser() -> Parser:
 def main(argv: Sequence[str]) -> int:
     """Set up, take back, or tell; returns 0 when all of it is done, 1 when the service does not run."""
     args = parser().parse_args(argv)
-    root = _root(args.root)
+    root = image_folder("setup", args.root)
     here = place(system=not args.user, root=root)
     if args.kiosk and args.user:
         raise UsageError("setup: the screen belongs to the machine, not to a user", "leave out --user or --kiosk")
@@ -57,14 +55,6 @@ def main(argv: Sequence[str]) -> int:
     from pi_controller.setup.plan import plan
 
     return _set_up(plan(here, config_txt=args.config_txt, kiosk=args.kiosk), dry=args.dry_run, yes=args.yes)
-
-
-def _root(wanted: str | None) -> Path | None:
-    if wanted is None:
-        return None
-    if not Path(wanted).is_dir():
-        raise UsageError(f"setup: there is no folder {wanted}", "name the folder in which the image's files are")
-    return Path(wanted)
 
 
 def _set_up(made: Plan, *, dry: bool, yes: bool) -> int:
@@ -91,7 +81,7 @@ def _set_up(made: Plan, *, dry: bool, yes: bool) -> int:
     if dry:
         return 0
     if diff or commands:
-        _ask("Do this?", yes=yes)
+        confirm("setup", "Do this?", yes=yes)
     for path in manifest.write(made.place, made.changes):
         print(f"written: {path}")
     if not commands:
@@ -131,7 +121,7 @@ def _undo(here: Place, *, yes: bool) -> int:
     on = here.live and service.booted()
     for command in service.stops(here) if on else []:
         print(f"will run: {shlex.join(command)}")
-    _ask("Take it back?", yes=yes)
+    confirm("setup", "Take it back?", yes=yes)
     for command in service.stops(here) if on else []:
         if wrong := service.run(command):
             print(f"failed: {shlex.join(command)}: {wrong}")
@@ -161,14 +151,3 @@ def _status(here: Place) -> int:
     properties = service.properties(system=here.system)
     print(", ".join(f"{name}: {value}" for name, value in sorted(properties.items()) if value))
     return 0 if properties.get("ActiveState") == "active" else 1
-
-
-def _ask(question: str, *, yes: bool) -> None:
-    """Return when the answer is yes; raises `UsageError` where nobody can answer, `SystemExit` after a no."""
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        raise UsageError("setup: nobody is here to say yes", "add --yes")
-    if input(f"{question} [y/N] ").strip().lower() not in {"y", "yes"}:
-        print("Nothing was done.")
-        raise SystemExit(1)

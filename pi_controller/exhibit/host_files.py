@@ -27,7 +27,7 @@ HELP = f"'moccasin-mat exhibit --check FOLDER' looks at it, the installation's R
 """What helps where the host's texts have a fault."""
 MOST_PICTURE = 4_000_000
 """Bytes of a picture."""
-_KINDS = {".png": (b"\x89PNG\r\n\x1a\n", "image/png"), ".jpg": (b"\xff\xd8\xff", "image/jpeg")}
+PICTURES = {".png": (b"\x89PNG\r\n\x1a\n", "image/png"), ".jpg": (b"\xff\xd8\xff", "image/jpeg")}
 """Pictures that are taken, by their ending: how the file begins, and what it is."""
 
 
@@ -38,7 +38,7 @@ def _plain(text: str) -> str:
 
 
 def _picture(name: str) -> str:
-    if not name or (Path(name).suffix in _KINDS and name == Path(name).name and not name.startswith(".")):
+    if not name or (Path(name).suffix in PICTURES and name == Path(name).name and not name.startswith(".")):
         return name
     raise ValueError("must be the name of a .png or .jpg beside this file")
 
@@ -187,7 +187,7 @@ def read(folder: Path) -> tuple[HostTexts, dict[str, tuple[bytes, str]]]:
     pictures: dict[str, tuple[bytes, str]] = {}
     wrong: list[str] = []
     for name in sorted(names):
-        begins, kind = _KINDS[Path(name).suffix]
+        begins, kind = PICTURES[Path(name).suffix]
         try:
             with (folder / name).open("rb") as file:
                 content = file.read(MOST_PICTURE + 1)

@@ -39,6 +39,7 @@ _STATIC = {
     "mat.css": ("pi_controller.web", "text/css"),
     "exhibit.css": ("pi_controller.exhibit", "text/css"),
     "exhibit.js": ("pi_controller.exhibit", "text/javascript"),
+    "here.js": ("pi_controller.exhibit", "text/javascript"),
     "preview.css": ("pi_controller.exhibit", "text/css"),
     "staff.css": ("pi_controller.exhibit", "text/css"),
     "staff.js": ("pi_controller.exhibit", "text/javascript"),
@@ -92,6 +93,8 @@ class ExhibitPage(PushedPage[Shown]):
     ) -> None:
         self.staff = staff
         self.touches: queue.Queue[Touch] = queue.Queue(MOST_TOUCHES)
+        self.seen: float | None = None
+        """When a page on this machine's own screen asked last."""
         self._clock, self._pictures, self._anywhere, self._language = clock, pictures, anywhere, language
         self._newest: Shown | None = None
         super().__init__(host, port, _STATIC, MOST_WATCHERS)
@@ -138,6 +141,7 @@ class ExhibitPage(PushedPage[Shown]):
         """Return where touches come in, and the pictures and the log."""
         return [
             Route("/touch", self._touch, methods=["POST"]),
+            Route("/here", self._here),
             Route("/host/{name}", self._picture),
             Route("/session.jsonl", self._log),
             *(self.staff.routes() if self.staff is not None else ()),
@@ -161,6 +165,11 @@ class ExhibitPage(PushedPage[Shown]):
         except MatError as error:
             return refusal(request, error)
         return answer({"ok": True}, 202)
+
+    async def _here(self, request: Request) -> Response:
+        if _of_this_machine(sender(request)):
+            self.seen = self._clock()
+        return Response(status_code=204)
 
     async def _picture(self, request: Request) -> Response:
         content, kind = self._pictures().get(request.path_params["name"], (None, ""))

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from starlette.routing import Route
 
     from pi_controller.exhibit.drift import Drifted
+    from pi_controller.exhibit.kiosk_watch import KioskWatch
     from pi_controller.exhibit.recoveries import Recoveries
     from pi_controller.exhibit.self_test import Verdict
     from pi_controller.exhibit.stage import StageName
@@ -111,6 +112,14 @@ def preview_of(exhibit: Exhibit, games: Games, t: float) -> Preview:
     return Preview(waiting.mark if waiting is not None else "", stages, candidate.pictures)
 
 
+class Reset(NamedTuple):
+    """What is known of resets: an `order` to be signed, whether anybody may (`signed`), what came of the `last`."""
+
+    order: str
+    signed: bool
+    last: str
+
+
 class Shown(msgspec.Struct, frozen=True):
     """What the staff page shows of the installation."""
 
@@ -131,6 +140,7 @@ class Shown(msgspec.Struct, frozen=True):
     verdict: str = ""
     tested: str = ""
     """When the self-test was that gave the verdict."""
+    reset: Reset | None = None
 
 
 class Known(NamedTuple):
@@ -144,6 +154,8 @@ class Known(NamedTuple):
     verdict: Verdict | None = None
     update: str = ""
     """What came of the last update."""
+    reset: Reset | None = None
+    screen: KioskWatch | None = None
 
 
 def shown_of(exhibit: Exhibit, settings: Settings, known: Known, local: Callable[[float], datetime]) -> Shown:
@@ -153,6 +165,7 @@ def shown_of(exhibit: Exhibit, settings: Settings, known: Known, local: Callable
     always, never = text("always"), text("none")
     usage, watch, verdict = known.usage, known.watch, known.verdict
     machine = tuple(facts(watch, text)) if watch is not None else ()
+    machine += tuple(known.screen.fact(text)) if known.screen is not None else ()
     machine += (Fact(text("Update"), known.update),) if known.update else ()
     days = sorted(usage.days.items(), reverse=True)[:DAYS]
     return Shown(
@@ -175,6 +188,7 @@ def shown_of(exhibit: Exhibit, settings: Settings, known: Known, local: Callable
         tuple(_by_pad(known.drift)),
         "" if verdict is None else str(verdict).removeprefix("self-test: "),
         "" if verdict is None else f"{local(verdict.t):%Y-%m-%d %H:%M}",
+        known.reset,
     )
 
 

@@ -11,12 +11,17 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pi_controller.setup import kiosk_restart
 from pi_controller.setup.changes import Link, WholeFile
 from pi_controller.setup.place import NAME, SYSTEM_UNITS
+from pi_controller.setup.reset_unit import UNIT as RESET
+from pi_controller.setup.reset_unit import reset_unit
 from pi_controller.show.i18n import catalogue, chosen
 from pi_controller.web.templates import render
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pi_controller.setup.changes import Change
     from pi_controller.setup.place import Place
     from pi_controller.table.settings import Settings
@@ -26,7 +31,17 @@ UNIT = SYSTEM_UNITS / f"{KIOSK}.service"
 SYSUSERS = Path(f"/etc/sysusers.d/{KIOSK}.conf")
 WAITING = Path("/usr/local/share") / NAME / "kiosk.html"
 POLICY = Path("/etc/chromium/policies/managed") / f"{NAME}.json"
-PROGRAMS = {"cage": Path("/usr/bin/cage"), "chromium": Path("/usr/bin/chromium")}
+STARTED = (RESET, kiosk_restart.PATH, UNIT)
+"""The units that start with the machine."""
+RUNNING = Path("/run") / KIOSK
+"""Is there while the screen's unit runs."""
+PROGRAMS = {
+    "cage": Path("/usr/bin/cage"),
+    "chromium": Path("/usr/bin/chromium"),
+    "seatd": Path("/usr/sbin/seatd"),
+    # Debian 12's cage does not start where it is not there; nothing here uses it
+    "xwayland": Path("/usr/bin/Xwayland"),
+}
 """By the name of their package."""
 MOST_EXPOSED = 6.0
 """What `systemd-analyze security` may find: a browser compiles as it runs, and makes its own sandbox of namespaces."""
@@ -56,9 +71,10 @@ _UNIT = """\
 # Written by 'moccasin-mat setup --kiosk'; changes of your own belong into a drop-in: systemctl edit {kiosk}
 [Unit]
 Description=Moccasin Mat, the visitors' screen
-After=systemd-user-sessions.service systemd-logind.service dbus.socket moccasin-mat-card.service
-Wants=systemd-logind.service dbus.socket
-Conflicts=getty@tty7.service
+# seatd gives cage the screen. A session of logind's would take more (polkit, or nobody may show it), and take the
+# browser out of this unit, with its limits on memory and addresses
+Requires=seatd.service
+After=seatd.service moccasin-mat-card.service
 ConditionPathExists=/dev/tty0
 # a machine with less (Zero 2 W, Pi 3) has strips, sound, and phones by the QR code
 ConditionMemory=>=1500M
@@ -70,23 +86,17 @@ StartLimitIntervalSec=0
 [Service]
 ExecStart={command}
 User={kiosk}
-PAMName=login
-TTYPath=/dev/tty7
-TTYReset=yes
-TTYVHangup=yes
-TTYVTDisallocate=yes
-StandardInput=tty-fail
-StandardOutput=journal
-StandardError=journal
-UtmpIdentifier=tty7
-UtmpMode=user
+# of seatd's socket and the screen's devices; of the graphics processor
+SupplementaryGroups=video render
 # forgotten with each start: no session to restore, no cache that grows
 RuntimeDirectory={kiosk}
 RuntimeDirectoryMode=0700
-Environment=HOME=/run/{kiosk}
+Environment=HOME=/run/{kiosk} XDG_RUNTIME_DIR=/run/{kiosk} LIBSEAT_BACKEND=seatd
+# a touch screen whose cable comes late, or is out, keeps nothing from being shown
+Environment=WLR_LIBINPUT_NO_DEVICES=1
 Restart=always
 RestartSec=3
-# what a tab has leaked, or a tab that crashed, is gone the next day at the latest
+# what a tab has leaked is gone the next day; a tab that crashed is started anew when its page does not ask any more
 RuntimeMaxSec=1d
 # where memory is short the screen goes before the game
 OOMScoreAdjust=500
@@ -125,8 +135,8 @@ def wanted_before(place: Place) -> bool:
     return place.system and place.on_disk(UNIT).exists()
 
 
-def changes(settings: Settings) -> list[Change]:
-    """Return the files of the visitors' screen."""
+def changes(place: Place, settings: Settings, written: Iterable[Path] = ()) -> list[Change]:
+    """Return the files of the visitors' screen; `written` are the folders that the service writes beside its own."""
     return [
         WholeFile(
             SYSUSERS,
@@ -135,7 +145,10 @@ def changes(settings: Settings) -> list[Change]:
         WholeFile(WAITING, waiting_page(settings)),
         WholeFile(POLICY, policy(settings.web.port)),
         WholeFile(UNIT, kiosk_unit(settings.web.port)),
-        Link(UNIT.parent / "multi-user.target.wants" / UNIT.name, UNIT),
+        WholeFile(RESET, reset_unit(place, written)),
+        WholeFile(kiosk_restart.PATH, kiosk_restart.path_unit()),
+        WholeFile(kiosk_restart.SERVICE, kiosk_restart.service_unit(KIOSK)),
+        *(Link(unit.parent / "multi-user.target.wants" / unit.name, unit) for unit in STARTED),
     ]
 
 
@@ -143,7 +156,7 @@ def notes(place: Place, settings: Settings, *, small: bool) -> list[str]:
     """Return what is to be said of the screen: packages, the page, and a machine that is too `small` for a browser."""
     found: list[str] = []
     if packages := [name for name, path in PROGRAMS.items() if not place.on_disk(path).exists()]:
-        found.append(f"the visitors' screen needs: sudo apt install {' '.join(packages)} libpam-systemd")
+        found.append(f"the visitors' screen needs: sudo apt install {' '.join(packages)}")
     if not (settings.web.enabled and settings.web.port):
         found.append(f"the visitors' screen shows a page: set [web] enabled, and a port, in {place.settings}")
     if small:

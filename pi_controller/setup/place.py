@@ -6,6 +6,7 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, get_args
 
 from pi_controller.errors import MatError
 
@@ -19,7 +20,18 @@ SYSTEM_SETTINGS = Path("/etc") / NAME / SETTINGS
 PROGRAMS = Path("/var/lib") / f"{NAME}-program"
 """Versions that came as signed updates."""
 SIGNERS = Path("/etc") / NAME / "update_signers"
-"""The keys that may sign updates."""
+"""The keys that may sign updates and resets."""
+RESETS = Path("/etc") / NAME / "reset"
+"""What is known of resets: the number of the next one, one that was accepted, what came of the last."""
+SET_ASIDE = "set-aside"
+"""In there: the digest of the boot partition's settings that are not taken any more."""
+FIRST_SETTINGS = Path("/usr/local/share") / NAME / "first-table.toml"
+"""The settings of the first start, where they are not those that `setup` writes."""
+
+ResetPart = Literal["settings", "texts", "people", "usage", "journals", "calibration"]
+RESET_PARTS: tuple[ResetPart, ...] = get_args(ResetPart)
+USUALLY_RESET = RESET_PARTS[:-1]
+"""What is reset where nothing else is said: the calibration belongs to the mat, not to whoever has it."""
 
 
 class SetupError(MatError, RuntimeError):

@@ -73,7 +73,8 @@ def plan(place: Place, *, config_txt: bool = False, kiosk: bool = False) -> Plan
     if notes and settings.strips.kind == "none":
         notes.append(f'the light strips are off; afterwards set [strips] kind = "pi" in {place.settings}')
     kiosk = kiosk or screen.wanted_before(place)
-    text = unit(place, written_folders(settings, place), exhibit=kiosk)
+    written = written_folders(settings, place)
+    text = unit(place, written, exhibit=kiosk)
     changes: list[Change] = [WholeFile(place.settings, settings_text(first, model), once=True)]
     if place.system:
         changes.append(WholeFile(rules.SYSUSERS_FILE, rules.sysusers(place.state)))
@@ -84,7 +85,7 @@ def plan(place: Place, *, config_txt: bool = False, kiosk: bool = False) -> Plan
     changes += [WholeFile(place.unit, text), Link(place.wanted, place.unit), *announcing, *found]
     notes += said
     if kiosk:
-        changes += screen.changes(settings)
+        changes += screen.changes(place, settings, written)
         notes += screen.notes(place, settings, small=model.startswith(SMALL))
     return Plan(place, model, settings, tuple(changes), tuple(notes), kiosk)
 

@@ -54,7 +54,7 @@ def commands(place: Place, *, kiosk: bool = False) -> list[list[str]]:
         ["systemd-sysusers", str(SYSUSERS_FILE), *([str(screen.SYSUSERS)] if kiosk else [])],
         *_udev(["trigger", *(f"--subsystem-match={name}" for name in ("tty", "gpio", "spidev", "i2c-dev", "*-pio"))]),
         [*manager, "daemon-reload"],
-        *([[*manager, "restart", screen.KIOSK]] if kiosk else []),
+        *([[*manager, "restart", unit.name] for unit in screen.STARTED] if kiosk else []),
         [*manager, "restart", NAME],
     ]
 
@@ -69,7 +69,8 @@ def _udev(then: Sequence[str] = ()) -> list[list[str]]:
 
 def stops(place: Place) -> list[list[str]]:
     """Return what ends the service before it is taken away."""
-    names = (screen.KIOSK, NAME) if screen.wanted_before(place) else (NAME,)
+    screens = [unit.name for unit in reversed(screen.STARTED)] if screen.wanted_before(place) else []
+    names = (*screens, NAME)
     return [[*systemctl(system=place.system), "disable", "--now", name] for name in names]
 
 

@@ -5,16 +5,18 @@ What stands here and what is left out was tried; hardware/INSTALL.md says how.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pi_controller.setup.place import NAME, SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from pi_controller.setup.place import Place
 
+RUN = Path("/run") / NAME
+"""Where the installation's service leaves what it asks of the machine; gone when it ends."""
 WATCHDOG_S = 10
 """The loop turns a hundred times a second; a bad card may hold one write of the journal for seconds."""
 GROUPS = ("dialout", "gpio", "spi", "i2c")
@@ -69,7 +71,7 @@ Group={name}
 SupplementaryGroups={groups}
 StateDirectory={name}
 StateDirectoryMode=0750
-CapabilityBoundingSet=
+{runtime}CapabilityBoundingSet=
 AmbientCapabilities=
 ProtectSystem=strict
 ProtectHome={home}
@@ -119,6 +121,7 @@ def unit(place: Place, written: Iterable[Path] = (), *, exhibit: bool = False) -
     if place.system:
         text += _SYSTEM.format(
             name=NAME,
+            runtime=f"RuntimeDirectory={RUN.name}\n" if exhibit else "",
             groups=" ".join(GROUPS),
             home="read-only" if at_home else "yes",
             writable="".join(f"ReadWritePaths={word(path)}\n" for path in beyond),

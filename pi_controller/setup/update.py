@@ -1,8 +1,7 @@
 """Takes an update from a stick: a signed wheel of this program, unpacked beside the others, tried once.
 
-Signatures are SSH's (`ssh-keygen -Y`): on every Debian, made with a key as hosts have one. Passed over: minisign (a
-tool and a key more on the host's laptop, no well-kept reader in Python). There is no default key: what the host's file
-`update_signers` does not name is refused. A wheel is this program alone; one that needs other packages is refused.
+What the host's file `update_signers` does not name is refused (`signed.py`). A wheel is this program alone; one that
+needs other packages is refused.
 
 In the folder of programs `current` is a link to `versions/VERSION`, which comes before the machine's own installation
 on Python's path; where there is no link that one runs. A trial is written down before the link is changed: a trial that
@@ -16,7 +15,6 @@ import logging
 import os
 import re
 import shutil
-import subprocess
 import zipfile
 from contextlib import suppress
 from email.parser import HeaderParser
@@ -30,6 +28,7 @@ from packaging.version import InvalidVersion, Version
 
 from pi_controller.errors import MatError
 from pi_controller.setup.place import NAME
+from pi_controller.setup.signed import copied, how, signature, verify
 from pi_controller.whole_files import remove_unfinished, replace_file, sync
 
 if TYPE_CHECKING:
@@ -41,7 +40,6 @@ NAMESPACE = f"{NAME}-update"
 """What a signature must be made for: one for anything else is none."""
 PACKAGE = "moccasin-mat"
 MOST_BYTES, MOST_UNPACKED, MOST_FILES = 50_000_000, 200_000_000, 5_000
-SIGN = f"ssh-keygen -Y sign -f KEY -n {NAMESPACE} FILE makes it"
 _INSIDE = re.compile(r"pi_controller|moccasin_mat-[^/]+\.dist-info")
 
 
@@ -94,9 +92,9 @@ class Programs:
             raise UpdateError(f"there is no {self.folder}: this machine takes no update by file", "use pip in its venv")
         self.settle()
         try:
-            copy = self._copied(found(source))
+            copy = copied(found(source), self._room, MOST_BYTES, UpdateError)
             digest = hashlib.sha256(copy.read_bytes()).hexdigest()
-            verify(copy, signers)
+            verify(copy, signers, NAMESPACE, UpdateError)
             if self._failed.is_file() and digest in self._failed.read_text("utf-8").split():
                 raise UpdateError("this update was tried before and did not come up", "take one that was mended")
             wheel = opened(copy)
@@ -135,17 +133,6 @@ class Programs:
             self._link.unlink()
         self._forget_others()
         return done
-
-    def _copied(self, source: Path) -> Path:
-        """Copy the update and its signature from the stick: what is verified must be what is unpacked."""
-        shutil.rmtree(self._room, ignore_errors=True)
-        self._room.mkdir(mode=0o700)
-        for path in (source, signature(source)):
-            with path.open("rb") as file, (self._room / path.name).open("wb") as copy:
-                if len(content := file.read(MOST_BYTES + 1)) > MOST_BYTES:
-                    raise UpdateError(f"{path.name} is too large for an update", "take the file as it was made")
-                copy.write(content)
-        return self._room / source.name
 
     def _unpacked(self, wheel: Wheel) -> str:
         """Unpack `wheel` beside the other versions, whole or not at all; return its version."""
@@ -213,33 +200,15 @@ def found(source: Path) -> Path:
     if source.is_dir():
         signed = [path for path in source.glob("moccasin_mat-*.whl") if signature(path).is_file()]
         if not signed:
-            raise UpdateError(f"there is no update in {source}: moccasin_mat-VERSION-....whl with its .sig", SIGN)
+            raise UpdateError(
+                f"there is no update in {source}: moccasin_mat-VERSION-....whl with its .sig", how(NAMESPACE)
+            )
         return max(signed, key=lambda path: _version(path.name.split("-")[1]))
     if not source.is_file():
         raise UpdateError(f"there is no file {source}", "name the update, or the folder it is in")
     if not signature(source).is_file():
-        raise UpdateError(f"{source.name} is not signed: there is no {signature(source).name}", SIGN)
+        raise UpdateError(f"{source.name} is not signed: there is no {signature(source).name}", how(NAMESPACE))
     return source
-
-
-def signature(file: Path) -> Path:
-    """Return where the signature of `file` is."""
-    return file.with_name(f"{file.name}.sig")
-
-
-def verify(file: Path, signers: Path) -> None:
-    """Check the signature of `file` by the keys in `signers`. Raises `UpdateError`."""
-    if not signers.is_file():
-        raise UpdateError(f"there is no {signers}: nobody may sign updates here", "the host puts a public key there")
-    command = ["ssh-keygen", "-Y", "verify", "-f", signers, "-I", "host", "-n", NAMESPACE, "-s", signature(file)]
-    try:
-        with file.open("rb") as content:
-            done = subprocess.run(command, stdin=content, capture_output=True, text=True, timeout=60, check=False)
-    except (FileNotFoundError, subprocess.TimeoutExpired) as error:
-        raise UpdateError(f"the signature cannot be checked: {error}", "apt install openssh-client") from error
-    if done.returncode:
-        todo = "copy file and .sig again, or sign it with a key that is named there"
-        raise UpdateError(f"{file.name} is not what a key in {signers} has signed", todo)
 
 
 def opened(file: Path) -> Wheel:

@@ -8,6 +8,7 @@ same.
 
 from __future__ import annotations
 
+import fcntl
 import shutil
 import sqlite3
 from contextlib import closing, contextmanager, suppress
@@ -113,6 +114,18 @@ def journal_errors(path: Path, doing: str) -> Generator[None]:
 def kept_with(path: Path) -> list[Path]:
     """Return the files that a table writes for the journal at `path`, its lock first."""
     return [beside(path, ending) for ending in (".lock", "", "-wal", "-shm")]
+
+
+def written_now(path: Path) -> bool:
+    """Return whether a program writes the journal at `path` just now. Raises `OSError`."""
+    try:
+        with beside(path, ".lock").open("r+b", buffering=0) as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except BlockingIOError:
+        return True
+    return False
 
 
 def identity(db: sqlite3.Connection) -> Identity:

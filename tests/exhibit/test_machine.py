@@ -195,6 +195,21 @@ def test_a_sensor_that_drifted_far_is_named(profile):
     assert [(one.pad, one.strip) for one in drift.report if one.far] == [(pad, None) for pad in range(1, PADS + 1)]
 
 
+def test_the_mats_profile_is_where_calibrate_keeps_it(tmp_path, profile):
+    from pi_controller.calibration.profile import save
+
+    (tmp_path / "settings").mkdir()
+    (tmp_path / "state").mkdir()
+    save(tmp_path / "settings", profile)
+    path = tmp_path / "settings/table.toml"
+    path.write_text(
+        f'[table]\njournal = "{tmp_path}/state/table.sqlite"\n[web]\nport = 0\n'
+        '[board]\nport = "none"\nprofile = "hall"\n[exhibit]\nmat = "sensors"\n'
+    )
+    with ExitStack() as stack:
+        Installation(load(path), lambda: 0.0, stack, folder=path.parent, sim=True)
+
+
 @pytest.fixture
 def profile():
     from pi_controller.calibration.profile import Profile, Strips, Strokes
@@ -203,5 +218,5 @@ def profile():
     return Profile(
         "hall", "2026-05-03", "1", "board",
         strikes=Strokes(12.0, "piezo", (3.0,) * PADS, (-20.0,) * PADS, (20.0,) * PADS),
-        touch=Strips(30.0, 15.0, 10.0, (700.0,) * n, (2.0,) * n, (60.0,) * n),
+        touch=Strips(30.0, 10.0, 15.0, (700.0,) * n, (2.0,) * n, (60.0,) * n),
     )  # fmt: skip

@@ -1,5 +1,7 @@
 """The staff page: behind a sign-in, about the installation alone, reached by a long press on the screen's corner."""
 
+import html
+import re
 import threading
 import time
 from contextlib import ExitStack, contextmanager
@@ -18,6 +20,7 @@ from pi_controller.machine_health import MachineHealth
 from pi_controller.mat.events import Link, SensorFault, Sensors
 from pi_controller.run import steady_clock
 from pi_controller.run_exhibit import NOTICE, Installation
+from pi_controller.setup import reset_order
 from pi_controller.table.settings import load
 from pi_controller.web.signing.pins import Pins
 from pi_controller.web.signing.users import FILE, Users
@@ -146,6 +149,30 @@ def test_new_texts_are_previewed_and_shown_by_the_staff(tmp_path, signed_in):
         until(lambda: "First" in httpx.get(url).text)
         assert 'src="/host/house.png"' in staff.get(HOME).text
         assert "wait for you" not in staff.get(HOME).text
+
+
+def test_the_order_for_a_reset_is_shown_where_the_host_may_sign_one(tmp_path, signed_in, monkeypatch):
+    folder, signers = tmp_path / "reset", tmp_path / "update_signers"
+    monkeypatch.setattr(reset_order, "RESETS", folder)
+    monkeypatch.setattr(reset_order, "SIGNERS", signers)
+    monkeypatch.setattr(reset_order, "machine_mark", lambda: "3f9a21c0")
+    with installed(tmp_path) as (_, url):
+        assert "first start" not in signed_in(url).get(HOME).text, "a machine that takes none"
+    folder.mkdir()
+    (folder / "number").write_text("48312077\n")
+    (folder / "last").write_text("there is no order\n")
+    with installed(tmp_path, people=False) as (_, url):
+        page = signed_in(url).get(HOME).text
+        assert "No stick can reset this machine" in page
+        assert "48312077" not in page
+        assert "there is no order" in page
+    signers.touch()
+    with installed(tmp_path, people=False) as (_, url):
+        page = signed_in(url).get(HOME).text
+        assert html.unescape(re.search(r"<pre>(.+?)</pre>", page, re.DOTALL)[1]) == (
+            'machine = "3f9a21c0"\nnumber = "48312077"\nold_files = "aside"\n'
+        )
+        assert "48312077" not in httpx.get(url + HOME).text
 
 
 def test_others_do_nothing(tmp_path, signed_in):

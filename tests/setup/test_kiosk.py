@@ -11,9 +11,10 @@ import pytest
 from headless import ARGUMENTS, CHROMIUM
 
 from pi_controller.cli import main
-from pi_controller.setup import kiosk, service
+from pi_controller.setup import kiosk, kiosk_restart, service
 from pi_controller.setup.place import place
 from pi_controller.setup.plan import plan
+from pi_controller.setup.unit import RUN, unit
 from pi_controller.table.settings import Settings
 
 
@@ -41,6 +42,21 @@ def test_the_browser_reaches_this_machine_alone():
         assert f" {flag} " in text
 
 
+def test_the_service_may_ask_for_its_screen_and_nothing_else(exposure, tmp_path, here):
+    text = kiosk_restart.service_unit(kiosk.KIOSK)
+    for one, name in ((text, kiosk_restart.SERVICE.name), (kiosk_restart.path_unit(), kiosk_restart.PATH.name)):
+        assert service.verified(one, name) == []
+    path = tmp_path / kiosk_restart.SERVICE.name
+    path.write_text(text, "utf-8")
+    assert exposure(path) <= kiosk_restart.MOST_EXPOSED
+    assert f"try-restart {kiosk.KIOSK}.service\n" in text, "a screen that does not run is not started"
+    asked = f"{RUN}/{kiosk_restart.ASKED}"
+    assert f"\nPathExists={asked}\n" in kiosk_restart.path_unit()
+    assert f"\nExecStart=/bin/rm -f {asked}\n" in text
+    assert f"\nRuntimeDirectory={RUN.name}\n" in unit(here, exhibit=True)
+    assert "RuntimeDirectory" not in unit(here)
+
+
 def test_setup_writes_it_keeps_it_and_takes_it_back(pi, snapshot, capsys):
     root = pi()
     before = snapshot(root)
@@ -66,8 +82,10 @@ def test_without_it_a_table_runs_as_before(pi):
     assert " run --settings " in made.text()
     assert not any("kiosk" in str(change.path) for change in made.changes)
     assert not any(kiosk.KIOSK in " ".join(command) for command in service.commands(here))
-    screen = [command for command in service.commands(here, kiosk=True) if kiosk.KIOSK in command]
-    assert screen == [["systemctl", "restart", kiosk.KIOSK]]
+    screen = [
+        command for command in service.commands(here, kiosk=True) if kiosk.KIOSK in command[-1] and "restart" in command
+    ]
+    assert screen == [["systemctl", "restart", kiosk_restart.PATH.name], ["systemctl", "restart", kiosk.UNIT.name]]
 
 
 def test_a_small_pi_is_told(pi):
@@ -83,7 +101,7 @@ def test_a_user_has_no_screen(capsys):
 @pytest.mark.skipif(shutil.which("systemd-sysusers") is None, reason="there is no systemd-sysusers")
 def test_the_browsers_user_can_be_made(pi):
     root = pi()
-    for change in kiosk.changes(Settings()):
+    for change in kiosk.changes(place(system=True), Settings()):
         if change.path == kiosk.SYSUSERS:
             (root / "etc").mkdir()
             (root / "etc/browser.conf").write_text(change.text, "utf-8")

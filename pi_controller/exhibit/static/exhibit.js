@@ -1,5 +1,6 @@
 // The installation's page: draws what the table sends, sends back what is touched, and comes back by itself.
 // @ts-check
+import { tellHere } from "./here.js";
 
 const SILENT_MS = 25_000;
 const AGAIN_MS = 1_000;
@@ -91,3 +92,4 @@ addEventListener("pageshow", (event) => {
   if (event.persisted) open();
 });
 open();
+tellHere();

@@ -1,6 +1,7 @@
 // The staff page: sends what is touched, shows the page anew when it is done, and makes room when nobody is there.
 // @ts-check
 import { goBack } from "./go_back.js";
+import { tellHere } from "./here.js";
 
 const problem = /** @type {HTMLElement} */ (document.getElementById("problem"));
 
@@ -35,3 +36,4 @@ document.getElementById("own")?.addEventListener("submit", async (event) => {
   if (notice.trim() && (await send("/staff/do", { do: "notice", notice }))) location.reload();
 });
 goBack(Number(document.body.dataset.back), signOut);
+tellHere();

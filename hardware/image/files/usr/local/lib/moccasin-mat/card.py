@@ -20,9 +20,9 @@ from pydantic import AfterValidator, BeforeValidator
 from pi_controller.calibration.profile import load as read_profile
 from pi_controller.errors import MatError, SettingsError
 from pi_controller.games.wording import shown
-from pi_controller.setup.changes import read
+from pi_controller.setup.changes import digest, read
 from pi_controller.setup.manifest import replace
-from pi_controller.setup.place import SETTINGS, place
+from pi_controller.setup.place import RESETS, SET_ASIDE, SETTINGS, place
 from pi_controller.setup.plan import written_folders
 from pi_controller.table.settings import load
 from pi_controller.table.settings_fields import Section
@@ -110,6 +110,12 @@ def take_table(card: Card) -> str:
         if beyond := [folder for folder in written_folders(settings, here) if not folder.is_relative_to(here.state)]:
             raise SettingsError(f"{path}: nothing can be written in {beyond[0]}", f"on this card: only in {here.state}")
 
+    aside = card.settings / RESETS.name / SET_ASIDE
+    with suppress(OSError):
+        if (mark := read(aside)) is not None and (text := read(card.boot / SETTINGS)) is not None:
+            if mark.strip() == digest(text):
+                return f"{SETTINGS} was set aside by a reset: change it on the boot partition, and it is taken again"
+            aside.unlink()
     return _take(card, SETTINGS, check, 0o644)
 
 
