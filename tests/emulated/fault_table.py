@@ -118,7 +118,9 @@ FAULTS["the host sleeps, 60 s"] = suspended
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=3, help="the game that is played (default: 3)")
-    parser.add_argument("--hides", type=int, default=2, help="play so many hides (default: 2)")
+    parser.add_argument(
+        "--hides", type=int, default=2, help="play so many hides, and the one after the fault (default: 2)"
+    )
     parser.add_argument("--only", metavar="WORD", default="", help="only faults with this word in their name")
     args = parser.parse_args()
     board = EmulatedBoard()
@@ -129,7 +131,7 @@ def main():
         cable = EmulatedCable(args.seed, board)
         with tempfile.TemporaryDirectory() as folder, fault_lab.Lab(args.seed, folder, cable=cable) as lab:
             note = do(lab) or ""
-            lab.play(args.hides)
+            lab.play(max(args.hides, lab.view.hide + 1))
             outcome = lab.outcome(name, note)
         rows.append(table.row(outcome))
         bad += [f"{name}: {line}" for line in (*outcome.invented, *outcome.lost, *outcome.wrong)]
