@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_controller.cli.arguments import Parser
 from pi_controller.errors import UsageError
+from pi_controller.whole_files import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -234,10 +235,8 @@ def _write(path: Path, settings: Settings) -> None:
     """Write the `settings` to `path`, whole or not at all. Raises `UsageError`."""
     from pi_controller.table.settings_example import changed
 
-    beside = path.with_name(f".{path.name}.new")
     try:
-        beside.write_text(changed(settings), "utf-8")
-        beside.replace(path)
+        replace_file(path, changed(settings).encode())
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}", "name a file in a folder of yours") from error
 

@@ -5,7 +5,7 @@ It holds no names, no PINs and passwords, nothing of the journal, and no reading
 
 from __future__ import annotations
 
-import os
+import io
 import re
 import shutil
 import subprocess
@@ -17,6 +17,7 @@ import msgspec
 
 from pi_controller.errors import UsageError
 from pi_controller.setup.service import log_choice
+from pi_controller.whole_files import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -107,15 +108,13 @@ def write(path: Path, report: Report, settings: Settings, log: Callable[[], str]
         "settings.json": msgspec.json.format(msgspec.json.encode(anonymous_settings(settings))).decode(),
         "log.txt": "\n".join([*lines, ""]),
     }
-    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in parts.items():
+            archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), text)
     try:
-        with zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, text in parts.items():
-                archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), text)
-        beside.replace(path)
+        replace_file(path, packed.getvalue())
     except OSError as error:
         raise UsageError(
             f"cannot write {path}: {error.strerror}", "name a file in a folder that may be written"
         ) from error
-    finally:
-        beside.unlink(missing_ok=True)

@@ -11,10 +11,10 @@ import secrets
 import signal
 import subprocess
 from pathlib import Path
-from typing import NamedTuple
 
 from pi_controller.errors import MatError
 from pi_controller.fleet.hub_settings import FILE
+from pi_controller.fleet.joining import Account
 from pi_controller.private_files import make_private
 from pi_controller.whole_files import replace_file
 
@@ -35,17 +35,6 @@ class HubSetupError(MatError, OSError):
     """The hub's files cannot be made."""
 
     code = "hub-setup"
-
-
-class Account(NamedTuple):
-    """How a table signs in at the broker at `host`; `ca` is the venue's certificate, as PEM."""
-
-    host: str
-    port: int
-    venue: str
-    table: str
-    password: str
-    ca: str
 
 
 def table_settings(host: str, port: int, venue: str, table: str, password: str, ca: str) -> str:
@@ -84,6 +73,13 @@ def hashed(folder: Path, passwords: dict[str, str]) -> bytes:
         plain.unlink()
 
 
+def write_table_files(folder: Path, host: str, port: int, venue: str, table: str) -> None:
+    """Write what a table needs beside its password: the certificate and its part of the settings. Raises `OSError`."""
+    place = folder / TABLES / table
+    write_private(place / CA, (folder / CA).read_bytes())
+    write_private(place / FILE, table_settings(host, port, venue, table, PASSWORD, CA).encode())
+
+
 def has_joined(folder: Path, table: str) -> bool:
     """Return whether a table was given the account called so by a code."""
     return (folder / TABLES / table / JOINED).exists()
@@ -103,8 +99,7 @@ def account_for(folder: Path, host: str, port: int, venue: str, table: str, *, a
             write_private(folder / PASSWORDS, b"".join(kept) + hashed(folder, {table: password}))
             place.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_private(place / PASSWORD, f"{password}\n".encode())
-            write_private(place / CA, (folder / CA).read_bytes())
-            write_private(place / FILE, table_settings(host, port, venue, table, PASSWORD, CA).encode())
+            write_table_files(folder, host, port, venue, table)
         password = (place / PASSWORD).read_text("utf-8").strip()
         return Account(host, port, venue, table, password, (folder / CA).read_text("utf-8"))
     except OSError as error:

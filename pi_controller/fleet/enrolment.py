@@ -27,7 +27,6 @@ from pi_controller.fleet.joining import (
     PORT,
     VERSION,
     JoinCode,
-    Joined,
     JoinRefused,
     JoinRequest,
     line_of,
@@ -41,8 +40,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Coroutine
     from typing import Any
 
-    from pi_controller.fleet.accounts import Account
     from pi_controller.fleet.hub_settings import HubSettings
+    from pi_controller.fleet.joining import Account
 
 log = logging.getLogger(__name__)
 CODE_S = 600.0
@@ -268,7 +267,7 @@ class EnrolmentDesk:
                 async with asyncio.timeout(LINE_S):
                     await writer.wait_closed()
 
-    async def _answer(self, line: bytes, address: str) -> Joined | JoinRefused:
+    async def _answer(self, line: bytes, address: str) -> Account | JoinRefused:
         try:
             request = msgspec.json.decode(line, type=JoinRequest)
         except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -295,7 +294,7 @@ class EnrolmentDesk:
             log.warning("%s at %s is not taken in: %s", taken.table, address, what.what)
             return JoinRefused(what.what, what.todo)
         log.info("%s has joined from %s", taken.table, address)
-        return Joined(*account)
+        return account
 
     async def _made(self, taken: _Open) -> Account:
         """Return the account that the broker knows from now on. Raises `MatError`, `OSError`."""

@@ -21,8 +21,8 @@ from pi_controller.fleet.accounts import (
     HubSetupError,
     hashed,
     kept_password,
-    table_settings,
     write_private,
+    write_table_files,
 )
 from pi_controller.fleet.certificates import SERVER, SERVER_KEY, write_certificates
 from pi_controller.fleet.home_assistant import ACCOUNT as HOME
@@ -146,9 +146,7 @@ def set_up(
         )
         write_private(folder / CONF, conf.encode())
         for table in tables:
-            place = folder / TABLES / table
-            write_private(place / CA, (folder / CA).read_bytes())
-            write_private(place / FILE, table_settings(hosts[0], port, venue, table, PASSWORD, CA).encode())
+            write_table_files(folder, hosts[0], port, venue, table)
     except OSError as error:
         raise HubSetupError(f"{folder}: {error.strerror or error}", "choose a folder that may be written") from error
 

@@ -15,13 +15,13 @@ import msgspec
 from pydantic import ValidationError
 
 from pi_controller.errors import SettingsError, UsageError
-from pi_controller.fleet.accounts import Account, table_settings, write_private
+from pi_controller.fleet.accounts import table_settings, write_private
 from pi_controller.fleet.joining import (
     MOST_BYTES,
     PORT,
     VERSION,
+    Account,
     JoinCode,
-    Joined,
     JoinError,
     JoinRefused,
     JoinRequest,
@@ -107,7 +107,7 @@ def _asked(line: ssl.SSLSocket, code: JoinCode) -> bytes:
 
 def _understood(answer: bytes) -> Account:
     try:
-        found = msgspec.json.decode(answer, type=Joined | JoinRefused)
+        found = msgspec.json.decode(answer, type=Account | JoinRefused)
         refused, account = (found, None) if isinstance(found, JoinRefused) else (None, _checked(found))
     except (msgspec.MsgspecError, UnicodeDecodeError, ValidationError, OSError) as error:
         raise JoinError(
@@ -119,9 +119,8 @@ def _understood(answer: bytes) -> Account:
     return account
 
 
-def _checked(found: Joined) -> Account:
-    """Return the account, which can stand in the settings. Raises `ValidationError`, `OSError`."""
-    account = Account(*msgspec.structs.astuple(found))
+def _checked(account: Account) -> Account:
+    """Return the account where it can stand in the settings. Raises `ValidationError`, `OSError`."""
     HubSection(address=account.host, port=account.port, venue=account.venue, table=account.table, ca=CA)
     ssl.create_default_context(cadata=account.ca)
     return account

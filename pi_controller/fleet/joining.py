@@ -87,8 +87,8 @@ class JoinRequest(msgspec.Struct, frozen=True, tag="join"):
     once: str
 
 
-class Joined(msgspec.Struct, frozen=True, tag="joined"):
-    """The hub's line: the table's account at the broker, as `accounts.Account`."""
+class Account(msgspec.Struct, frozen=True, tag="joined"):
+    """The hub's line: how the table signs in at the broker at `host`; `ca` is the venue's certificate, as PEM."""
 
     host: str
     port: int
@@ -105,6 +105,6 @@ class JoinRefused(msgspec.Struct, frozen=True, tag="refused"):
     todo: str = ""
 
 
-def line_of(message: JoinRequest | Joined | JoinRefused) -> bytes:
+def line_of(message: JoinRequest | Account | JoinRefused) -> bytes:
     """Return a message as a line."""
     return msgspec.json.encode(message) + b"\n"

@@ -338,8 +338,8 @@ def test_who_stands_between_hears_nothing(certificate, settings):
         b"",
         b"HTTP/1.1 400 Bad Request\r\n",
         b'{"type":"joined","version":2,"something":"else"}\n',
-        line_of(joining.Joined("192.0.2.7", 8883, "hall", 't"9\n', "secret", "no certificate")),
-        line_of(joining.Joined("192.0.2.7", 8883, "hall", "t09", "secret", "no certificate")),
+        line_of(joining.Account("192.0.2.7", 8883, "hall", 't"9\n', "secret", "no certificate")),
+        line_of(joining.Account("192.0.2.7", 8883, "hall", "t09", "secret", "no certificate")),
     ],
 )
 def test_what_another_version_says_is_told_and_writes_nothing(certificate, settings, answer):
@@ -393,7 +393,7 @@ def test_a_disk_that_is_full_leaves_all_as_it_was(certificate, settings, monkeyp
             raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(join, "replace_file", full)
-    answer = line_of(joining.Joined("192.0.2.7", 8883, "hall", "t09", "secret", ca))
+    answer = line_of(joining.Account("192.0.2.7", 8883, "hall", "t09", "secret", ca))
     with somebody(paths, answer) as (port, _), pytest.raises(JoinError, match="cannot be kept here") as told:
         main(["join", f"127.0.0.1:{port}", str(new_code(der)), "--settings", str(settings)])
     assert "secret" not in str(told.value)
