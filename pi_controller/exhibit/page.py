@@ -142,6 +142,7 @@ class ExhibitPage(PushedPage[Shown]):
         return [
             Route("/touch", self._touch, methods=["POST"]),
             Route("/here", self._here),
+            Route("/healthz", _is_served),
             Route("/host/{name}", self._picture),
             Route("/session.jsonl", self._log),
             *(self.staff.routes() if self.staff is not None else ()),
@@ -180,6 +181,11 @@ class ExhibitPage(PushedPage[Shown]):
     async def _log(self, _: Request) -> Response:
         shown = self._newest
         return PlainTextResponse("" if shown is None else shown.session_log)
+
+
+async def _is_served(_: Request) -> Response:
+    """Answer the page on the kiosk's disk, which is of no origin and waits for this one; there is nothing in it."""
+    return Response(status_code=204, headers={"cross-origin-resource-policy": "cross-origin"})
 
 
 def drawn(

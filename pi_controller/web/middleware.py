@@ -25,7 +25,7 @@ HEADERS = (
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
 )
-"""On every answer."""
+"""On every answer, but for those that it names itself."""
 
 
 MOST_PATH = 256
@@ -69,7 +69,9 @@ class RequestFilter:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message.get("headers", ()), *HEADERS]}
+                own = list(message.get("headers", ()))
+                named = {name.lower() for name, _ in own}
+                message = {**message, "headers": [*own, *(one for one in HEADERS if one[0] not in named)]}
             await send(message)
 
         hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]

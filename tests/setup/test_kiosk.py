@@ -1,16 +1,18 @@
 """The visitors' screen: its unit, what the browser may, and the page on the disk that waits for the installation."""
 
-import http.server
 import json
 import re
 import shutil
+import socket
 import subprocess
-import threading
+import time
 
+import httpx
 import pytest
 from headless import ARGUMENTS, CHROMIUM
 
 from pi_controller.cli import main
+from pi_controller.exhibit.page import ExhibitPage
 from pi_controller.setup import kiosk, kiosk_restart, service
 from pi_controller.setup.place import place
 from pi_controller.setup.plan import plan
@@ -117,20 +119,9 @@ def test_the_page_on_the_disk_waits_for_the_installation(tmp_path):
         pytest.skip("no Chromium on this machine")
     from playwright.sync_api import sync_playwright
 
-    class Page(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            body = b"<!doctype html><h1 id=game>The game</h1>"
-            self.send_response(200)
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_):
-            pass
-
-    held = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page, bind_and_activate=False)
-    held.server_bind()  # the port is taken, and nobody answers yet
-    port = held.server_address[1]
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    page = ExhibitPage("127.0.0.1", port, time.monotonic, dict)
     waiting = tmp_path / "kiosk.html"
     waiting.write_text(kiosk.waiting_page(Settings()), "utf-8")
     flags = [flag for flag in kiosk.FLAGS if flag != "--kiosk"]
@@ -140,14 +131,12 @@ def test_the_page_on_the_disk_waits_for_the_installation(tmp_path):
         tab.goto(f"file://{waiting}#{kiosk.address(port)}")
         tab.wait_for_timeout(2_500)  # it looks twice in vain
         assert tab.locator("h1").inner_text() == "One moment, please."
-        held.server_activate()
-        thread = threading.Thread(target=held.serve_forever)
-        thread.start()
+        page.start()
         try:
-            tab.wait_for_selector("#game")
-            assert tab.url == kiosk.address(port)
+            tab.wait_for_url(kiosk.address(port))
+            assert tab.locator("#screen").count() == 1
+            served = httpx.get(f"{kiosk.address(port)}healthz")
+            assert served.headers.get_list("cross-origin-resource-policy") == ["cross-origin"]
         finally:
             browser.close()
-            held.shutdown()
-            thread.join()
-            held.server_close()
+            page.stop()
