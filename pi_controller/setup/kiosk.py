@@ -8,11 +8,12 @@ of everything), WPE's cog (not on every Debian).
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pi_controller.setup import kiosk_restart
-from pi_controller.setup.changes import Link, WholeFile
+from pi_controller.setup.changes import Link, WholeFile, read
 from pi_controller.setup.place import NAME, SYSTEM_UNITS
 from pi_controller.setup.reset_unit import UNIT as RESET
 from pi_controller.setup.reset_unit import reset_unit
@@ -47,6 +48,18 @@ MOST_EXPOSED = 6.0
 """What `systemd-analyze security` may find: a browser compiles as it runs, and makes its own sandbox of namespaces."""
 _PAGE = Path(__file__).with_name("kiosk.html")
 
+_FEATURES = (
+    "Translate",
+    "MediaRouter",
+    "OptimizationHints",
+    "AutofillServerCommunication",
+    # the page on the disk looks whether the installation's page is there
+    "LocalNetworkAccessChecks",
+    # the address bar's list is a page of its own, with 160 MB and a fifth of the start, on a screen without one
+    "WebUIOmniboxPopup",
+    "WebUIOmniboxAimPopup",
+)
+"""Of Chromium's, off; it passes over names that it does not know."""
 FLAGS = (
     "--kiosk",
     "--no-first-run",
@@ -64,8 +77,7 @@ FLAGS = (
     "--disable-breakpad",
     "--no-pings",
     "--password-store=basic",
-    # the page on the disk looks whether the installation's page is there
-    "--disable-features=Translate,MediaRouter,OptimizationHints,AutofillServerCommunication,LocalNetworkAccessChecks",
+    f"--disable-features={','.join(_FEATURES)}",
 )
 _UNIT = """\
 # Written by 'moccasin-mat setup --kiosk'; changes of your own belong into a drop-in: systemctl edit {kiosk}
@@ -74,12 +86,10 @@ Description=Moccasin Mat, the visitors' screen
 # seatd gives cage the screen. A session of logind's would take more (polkit, or nobody may show it), and take the
 # browser out of this unit, with its limits on memory and addresses
 Requires=seatd.service
-After=seatd.service moccasin-mat-card.service
+After=seatd.service
 ConditionPathExists=/dev/tty0
 # a machine with less (Zero 2 W, Pi 3) has strips, sound, and phones by the QR code
 ConditionMemory=>=1500M
-# on the SD card: the text screen shows the PIN
-ConditionPathExists=!/run/moccasin-mat-card/new-head-judge
 # the screen comes back however often it has to
 StartLimitIntervalSec=0
 
@@ -133,6 +143,12 @@ WantedBy=multi-user.target
 def wanted_before(place: Place) -> bool:
     """Return whether the screen was set up here already."""
     return place.system and place.on_disk(UNIT).exists()
+
+
+def shown_port(place: Place) -> int | None:
+    """Return the port of the page that the screen set up here shows, None where no screen was set up."""
+    found = re.search(re.escape(address(0)).replace("0/", "([0-9]+)/"), read(place.on_disk(UNIT)) or "")
+    return int(found[1]) if found else None
 
 
 def changes(place: Place, settings: Settings, written: Iterable[Path] = ()) -> list[Change]:

@@ -361,11 +361,19 @@ def test_the_kiosk_card_has_its_packages_and_sets_up_its_screen():
 
 def test_under_a_browser_a_pin_must_be_wanted(tmp_path):
     screen = program("screen")
-    path = tmp_path / "table.toml"
-    path.write_text("", "utf-8")
-    settings = load(path)
+    settings = load_with(tmp_path, "")
     assert screen.head_judge(settings, wanted=False, covered=True) == ""
     assert "/staff" in screen.head_judge(settings, wanted=True, covered=True)
+
+
+def test_the_screen_stays_on_the_page_and_off_a_pin(card, folders, monkeypatch):
+    dropin = (UNITS / "moccasin-mat-kiosk.service.d/card.conf").read_text("utf-8")
+    for name in card.NEW_HEAD:
+        assert f"\nConditionPathExists=!/boot/firmware/{name}\n" in dropin
+    monkeypatch.setattr(card, "shown_port", lambda _: 8080)
+    for wrong in ("port = 80", "enabled = false"):
+        (folders.boot / "table.toml").write_text(f"[web]\n{wrong}\n", "utf-8")
+        assert "set enabled = true and port = 8080 under [web]" in card.take_table(folders)
 
 
 def test_a_head_judges_pin_is_made_once(tmp_path):

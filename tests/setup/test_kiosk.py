@@ -71,6 +71,7 @@ def test_setup_writes_it_keeps_it_and_takes_it_back(pi, snapshot, capsys):
     assert here.on_disk(kiosk.WAITING).read_text("utf-8").startswith("<!doctype html>")
     link = here.on_disk(kiosk.UNIT.parent / "multi-user.target.wants" / kiosk.UNIT.name)
     assert link.readlink() == kiosk.UNIT
+    assert kiosk.shown_port(here) == 8080
     assert plan(here).kiosk, "a later setup without the option leaves the screen as it is"
     assert plan(here).needed == []
     assert main(["setup", "--root", str(root), "--undo", "--yes"]) == 0
@@ -81,6 +82,7 @@ def test_without_it_a_table_runs_as_before(pi):
     here = place(system=True, root=pi())
     made = plan(here)
     assert not made.kiosk
+    assert kiosk.shown_port(here) is None
     assert " run --settings " in made.text()
     assert not any("kiosk" in str(change.path) for change in made.changes)
     assert not any(kiosk.KIOSK in " ".join(command) for command in service.commands(here))

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import AfterValidator, BeforeValidator
 
-from pi_controller.calibration.profile import load as read_profile
 from pi_controller.errors import MatError, SettingsError
 from pi_controller.games.wording import shown
 from pi_controller.setup.changes import digest, read
+from pi_controller.setup.kiosk import shown_port
 from pi_controller.setup.manifest import replace
 from pi_controller.setup.place import RESETS, SET_ASIDE, SETTINGS, place
 from pi_controller.setup.plan import written_folders
@@ -105,8 +105,16 @@ def take_table(card: Card) -> str:
     def check(path: Path) -> None:
         settings = load(path)
         for profile in filter(None, (settings.board.profile, settings.board_b.profile)):
+            from pi_controller.calibration.profile import load as read_profile  # noqa: PLC0415 - numpy loads slowly
+
             read_profile(card.settings, profile)
         here = place(system=True)
+        port = shown_port(here)
+        if port is not None and (settings.web.port != port or not settings.web.enabled):
+            raise SettingsError(
+                f"{path}: this machine's own screen shows the page at port {port}",
+                f"set enabled = true and port = {port} under [web]",
+            )
         if beyond := [folder for folder in written_folders(settings, here) if not folder.is_relative_to(here.state)]:
             raise SettingsError(f"{path}: nothing can be written in {beyond[0]}", f"on this card: only in {here.state}")
 
