@@ -17,7 +17,7 @@ from pi_controller.exhibit.stage import Pace
 from pi_controller.games.base import other
 from pi_controller.mat.events import Bead, Beads, Blind, Button, HandIn, HandOut, Link, Sensors, Strike
 from pi_controller.pads import EVERY_PAD
-from pi_controller.referee.facts import Done, HideAgain, Reveal, Void
+from pi_controller.referee.facts import Answer, Done, HideAgain, Reveal, Void
 from pi_controller.referee.judge import JudgeAnswer, JudgeSet
 
 if TYPE_CHECKING:
@@ -266,8 +266,7 @@ class VisitorGame:
         self._open(t)
         self._hide_begun, self.seal, self.opened, self.guessed = self.view.hide, "", "", None
         self._round += 1
-        self._guess, self._place, self._hits, self._learned = None, None, 0, False
-        self._by = None
+        self._guess, self._place, self._by, self._hits, self._learned = None, None, None, 0, False
         self._hid, self._hitter = self.hider, self.sides[other(self.view.hider or "A")]
         if self._hitter == "mat":
             self._guess = self._opponent.guess()
@@ -360,12 +359,15 @@ class VisitorGame:
     # what follows from facts
 
     def _take(self, facts: Sequence[Fact]) -> None:
+        said = False  # whether it is the visitors' word that a hit found, or did not
         for fact in facts:
             match fact:
+                case Answer(about="found"):
+                    said = self.hider != "mat"
                 case Done(action={"do": "hit"} as action):
                     self._hits += 1
                     found, pad = bool(action["found"]), action.get("pad")
-                    self._log.add("struck", fact.t, hide=self._round, pad=pad, by=self._by, found=found)
+                    self._log.add("struck", fact.t, hide=self._round, pad=pad, by=self._by, found=found, said=said)
                     if self.lessons is not None:
                         self.lessons.hit(self._hits, fact.calls, self._sticks, sticks(self.view), found=found)
                     if found and pad is not None:

@@ -109,6 +109,36 @@ def test_all_pads_at_once_are_one_question_at_most_and_no_hit():
     assert rig.stage == "attract"
 
 
+def test_what_visitors_said_of_a_hit_is_their_word_also_where_the_mat_sees_the_bead_after_it():
+    rig = Rig(mat="sensors")
+    rig.exhibit.felt(rig.t, Link(rig.t, up=True))
+    rig.begin("teams")
+    rig.awaits("ready")
+    for pad in (1, 2, 3, 4):
+        rig.exhibit.felt(rig.t, HandIn(rig.t, pad, "hider"))
+        rig.advance(0.5)
+        rig.exhibit.felt(rig.t, HandOut(rig.t, pad, "hider"))
+    rig.touch("ready")
+    rig.exhibit.felt(rig.t, Beads(rig.t, (Bead(1),), sure=False))
+    rig.awaits("question")
+    assert rig.touch("answer:play_on")
+    rig.awaits("strike")
+    rig.exhibit.felt(rig.t, Strike(rig.t, (1,), 30.0))
+    rig.exhibit.felt(rig.t, Beads(rig.t, (Bead(1),)))
+    rig.awaits("question")
+    assert rig.touch("answer:missed")
+    rig.awaits("strike")
+    rig.exhibit.felt(rig.t, Strike(rig.t, (4,), 30.0))
+    rig.advance(1)
+    records = rig.exhibit.session_log.records
+    assert [(one["pad"], one["found"], one["said"]) for one in records if one["kind"] == "struck"] == [
+        (1, False, True),
+        (4, False, False),
+    ]
+    assert [one["pad"] for one in records if one["kind"] == "revealed"] == [1]
+    rig.check_log()
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_unplugging_and_nonsense_at_any_moment_sticks_nowhere(seed):
     """Hands, strokes, buttons, cables and beads by chance: within the longest session everything is as before."""

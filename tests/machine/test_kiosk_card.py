@@ -84,10 +84,10 @@ def keep_picture(pi: Pi, name: str) -> Counter[bytes]:
 
 
 def drawn(pi: Pi, name: str) -> bool:
-    """Return whether there is a page on the screen: one light ground, and a picture on it."""
+    """Return whether the installation's page is on the screen: one light ground, and more on it than two lines."""
     colours = keep_picture(pi, name)
     ground, number = colours.most_common(1)[0]
-    return min(ground) > 128 and number > sum(colours.values()) / 4 and len(colours) > 50
+    return min(ground) > 128 and 0.25 < number / sum(colours.values()) < 0.9 and len(colours) > 50
 
 
 def test_the_screen_shows_the_installation_and_a_page_that_crashed_comes_back(card: Card):
