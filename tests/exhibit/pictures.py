@@ -1,4 +1,4 @@
-"""Pictures of every state of the installation at three sizes: `python tests/exhibit/pictures.py FOLDER [STATE]...`."""
+"""Pictures of every state, on a phone and on kiosks' glass: `python tests/exhibit/pictures.py FOLDER [STATE]...`."""
 
 import sys
 from pathlib import Path
@@ -9,8 +9,9 @@ sys.path[:0] = [str(Path(__file__).parents[1] / "web"), str(Path(__file__).paren
 
 from exhibit_rig import STATES, served  # noqa: E402 - after the path
 from headless import ARGUMENTS, CHROMIUM  # noqa: E402
+from screen_faults import GLASS  # noqa: E402
 
-SIZES = {"phone": (390, 844), "portrait": (1080, 1920), "projector": (1920, 1080)}
+SIZES = ((390, 844), *GLASS)
 
 
 def main(folder, wanted):
@@ -19,15 +20,15 @@ def main(folder, wanted):
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         for state in wanted or STATES:
             with served(STATES[state]()) as (page, _):
-                for size, (width, height) in SIZES.items():
+                for width, height in SIZES:
                     tab = browser.new_page(viewport={"width": width, "height": height})
                     tab.goto(page.url)
                     tab.wait_for_timeout(400)
                     beyond = tab.evaluate(
                         "[document.documentElement.scrollWidth - innerWidth, document.body.scrollHeight - innerHeight]"
                     )
-                    tab.screenshot(path=folder / f"{state}-{size}.png")
-                    print(state, size, "beyond the screen:", *beyond)
+                    tab.screenshot(path=folder / f"{state}-{width}x{height}.png")
+                    print(state, width, height, "beyond the screen:", *beyond)
                     tab.close()
 
 

@@ -7,6 +7,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from exhibit_rig import STATES, STEP_S, Rig, served
 from headless import ARGUMENTS, CHROMIUM
+from screen_faults import FAULTS, GLASS, INSTALLED, WIDE_LETTERS, drawn_screens
+
+from pi_controller.exhibit.host_files import HostTexts
 
 pytestmark = pytest.mark.chromium
 SIZES = {"phone": (390, 844), "portrait": (1080, 1920), "projector": (1920, 1080)}
@@ -79,6 +82,45 @@ def test_every_state_is_read_by_everybody_and_fits(browser, state):
                 assert tab.evaluate("document.body.scrollHeight") <= height, size
         found = Axe().run(tab)
         assert found.violations_count == 0, f"{scheme}: {found.generate_report()}"
+        tab.close()
+
+
+def test_every_screen_of_a_session_lies_whole_on_a_kiosks_glass(browser):
+    screens = drawn_screens()
+    assert {one["stage"] for one in screens} == {"attract", "choose", "about", "play", "result", "rest", "notice"}
+    with served(STATES["choose"]()) as (page, _):
+        tab = browser.new_page(reduced_motion="reduce", bypass_csp=True)
+        tab.route("**/exhibit.js", lambda route: route.abort())  # the screens are put in from here
+        tab.goto(page.url)
+        if not tab.evaluate(INSTALLED):
+            pytest.skip("no DejaVu letters on this machine")
+        tab.add_style_tag(content=WIDE_LETTERS)
+        for width, height in GLASS:
+            tab.set_viewport_size({"width": width, "height": height})
+            for low in (False, True):
+                assert tab.evaluate(FAULTS, [screens, low]) == [], (width, height, low)
+        tab.close()
+
+
+def test_what_does_not_fit_is_scrolled_and_an_arrow_says_that_there_is_more(browser):
+    rig = STATES["about"]()
+    rig.exhibit.host.texts = HostTexts(introduction="The game as it was told here.\n" * 60)
+    with served(rig) as (page, _):
+        tab = browser.new_page(viewport={"width": 1280, "height": 800})
+        tab.goto(page.url)
+        arrow = "getComputedStyle(document.querySelector('.choices'), '::before').visibility"
+        assert tab.evaluate("document.scrollingElement.scrollHeight") > 1500
+        assert tab.evaluate("getComputedStyle(document.documentElement).scrollbarWidth") == "none"
+        tab.wait_for_function(f"() => {arrow} === 'visible'")
+        for do in ("start", "leave"):
+            box = tab.locator(f"[data-do={do}]").bounding_box()
+            assert box["y"] > 0
+            assert box["y"] + box["height"] <= 800
+        tab.evaluate("scrollTo(0, document.body.scrollHeight)")
+        tab.wait_for_function(f"() => {arrow} === 'hidden'")
+        assert tab.locator("[data-do=low]").bounding_box()["y"] < 800
+        tab.set_viewport_size({"width": 1280, "height": 8000})
+        tab.wait_for_function(f"() => {arrow} === 'hidden'")
         tab.close()
 
 
