@@ -108,8 +108,9 @@ Restart=always
 RestartSec=3
 # what a tab has leaked is gone the next day; a tab that crashed is started anew when its page does not ask any more
 RuntimeMaxSec=1d
-# where memory is short the screen goes before the game
+# where memory is short the screen goes before the game, and the game's turn comes first
 OOMScoreAdjust=500
+CPUWeight=50
 MemoryMax=70%
 LimitCORE=0
 NoNewPrivileges=yes

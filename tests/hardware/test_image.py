@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import shutil
 import subprocess
@@ -24,7 +25,7 @@ IMAGE = Path(build.__file__).parent
 FILES = IMAGE / "files"
 UNITS = FILES / "etc/systemd/system"
 PROGRAMS = FILES / "usr/local/lib/moccasin-mat"
-SCRIPTS = [PROGRAMS / "grow.sh", *(FILES / "etc/initramfs-tools").glob("[hs]*/**/*")]
+SCRIPTS = [*PROGRAMS.glob("*.sh"), *(FILES / "etc/initramfs-tools").glob("[hs]*/**/*")]
 
 
 def program(name: str) -> Any:
@@ -307,7 +308,7 @@ def test_a_stick_is_looked_at_where_the_host_has_a_key_and_seen_by_nobody_else()
     unit = (UNITS / "moccasin-mat-stick@.service").read_text("utf-8")
     assert "ConditionPathExists=/etc/moccasin-mat/update_signers" in unit
     assert "PrivateMounts=yes" in unit
-    assert "-o ro,nosuid,nodev,noexec" in unit
+    assert "ExecStartPre" not in unit, "what it mounts the next command does not see"
     rule = (FILES / "etc/udev/rules.d/71-card-stick.rules").read_text("utf-8")
     assert 'ENV{ID_BUS}=="usb"' in rule
     assert "moccasin-mat-stick@%k.service" in rule
@@ -319,17 +320,17 @@ def test_a_stick_is_looked_at_where_the_host_has_a_key_and_seen_by_nobody_else()
 def test_a_stick_with_an_order_is_for_a_reset_alone(tmp_path):
     from pi_controller.setup.reset_order import FILE
 
-    unit = (UNITS / "moccasin-mat-stick@.service").read_text("utf-8")
-    command = re.search(r"^ExecStart=/bin/sh -c '(.+)'$", unit, re.MULTILINE)[1]
-    told = command.replace("/run/moccasin-mat-stick", str(tmp_path)).replace("exec /opt/moccasin-mat/bin/", "echo ")
+    script = (PROGRAMS / "stick.sh").read_text("utf-8").replace("exec /opt/moccasin-mat/bin/", "exec echo ")
+    told = f"mount() {{ echo $*; }}\n{script}"
 
     def runs():
-        done = subprocess.run(["sh", "-c", told], capture_output=True, text=True, check=True)
-        return done.stdout.strip()
+        command, environment = ["sh", "-c", told, "sh", "sda1"], {**os.environ, "RUNTIME_DIRECTORY": str(tmp_path)}
+        return subprocess.check_output(command, text=True, env=environment).splitlines()
 
-    assert runs() == f"moccasin-mat update {tmp_path}"
+    mounted = f"-o ro,nosuid,nodev,noexec /dev/sda1 {tmp_path}"
+    assert runs() == [mounted, f"moccasin-mat update {tmp_path}"]
     (tmp_path / FILE).touch()
-    assert runs() == f"moccasin-mat reset --order {tmp_path}"
+    assert runs() == [mounted, f"moccasin-mat reset --order {tmp_path}"]
 
 
 def test_settings_that_a_reset_set_aside_are_not_taken_until_they_change(card, folders):
