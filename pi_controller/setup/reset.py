@@ -26,7 +26,7 @@ from pi_controller.setup.place import FIRST_SETTINGS, NAME, RESETS, SET_ASIDE, U
 from pi_controller.setup.plan import first_settings, has_spi
 from pi_controller.setup.reset_number import accepted, another_number, next_number
 from pi_controller.setup.reset_order import ResetError, machine_mark, read_order
-from pi_controller.setup.update import note
+from pi_controller.setup.update import last_line, note
 from pi_controller.table.journal_file import written_now
 from pi_controller.table.settings import Settings, load
 from pi_controller.table.settings_example import example
@@ -94,6 +94,9 @@ class Resets:
                 f"the order is for the machine {order.machine}, this one is {mark}", "sign one for this machine"
             )
         self._with_a_number()
+        if (last := last_line(self.folder)).startswith(f"reset {order.number} is done"):
+            # the machine starts anew with the stick still in: what came of it stays what the staff reads
+            raise ResetError(last, "each order holds once: take the stick out, and wipe it")
         if order.number != self.number:
             raise ResetError(
                 f"the order has the number {order.number}, the next reset here is {self.number}",

@@ -156,8 +156,10 @@ def test_a_stick_with_a_signed_order_resets_it(card: Card):
         assert {"judges.sqlite", "exhibit-usage.json"} <= set(aside)
         assert "table.sqlite" in here
         assert "hall.profile.json" in settings
-        # the stick is still in: the same order once more
-        until(lambda: "the next reset here is" in pi.told(last), "no order holds twice")
+        # the stick is still in, and the same order is looked at once more
+        log = "journalctl -b -o cat -u 'moccasin-mat-stick@*'"
+        until(lambda: "each order holds once" in pi.told(log), "no order holds twice")
+        assert f"reset {number} is done" in pi.told(last), "what came of it stays what the staff reads"
         assert pi.told("systemctl is-active moccasin-mat") == "active"
 
 
