@@ -149,9 +149,9 @@ def test_a_stick_with_a_signed_order_resets_it(card: Card):
         print(f"\nreset {time.monotonic() - begun:.0f} s after the stick was put in")
         assert f"reset {number} is done" in pi.told(last)
         assert pi.told("cat /etc/moccasin-mat/reset/number") != number
-        held = pi.told(f"ls {STATE} {STATE}/before-reset-{number} /etc/moccasin-mat")
-        print(held)
-        here, aside, settings = (part.split("\n") for part in held.split("\n\n"))
+        here, aside, settings = (
+            pi.told(f"ls {folder}").split() for folder in (STATE, f"{STATE}/before-reset-{number}", "/etc/moccasin-mat")
+        )
         assert not {"judges.sqlite", "exhibit-usage.json"} & set(here)
         assert {"judges.sqlite", "exhibit-usage.json"} <= set(aside)
         assert "table.sqlite" in here
