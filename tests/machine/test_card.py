@@ -14,18 +14,25 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 from contextlib import closing, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
-from qemu_card import CARD_BYTES, Card, Pi, inserted, virt
+from qemu_card import CARD_BYTES, USB, Card, Pi, inserted, until, virt
+
+from pi_controller import __version__
+from pi_controller.setup.place import PROGRAMS
+from pi_controller.setup.update import NAMESPACE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 pytestmark = pytest.mark.machine
 
+TREE = Path(__file__).parents[2]
 TOSS = {"do": "toss", "winner": "A"}
 MISS = {"do": "hit", "found": False}
 
@@ -153,6 +160,44 @@ def test_without_a_key_on_the_card_nobody_can_log_in(card):
         pi.start()
         with closing(socket.create_connection(("127.0.0.1", pi.ssh_port), 30)) as line, suppress(ConnectionError):
             assert line.recv(100) == b"", "qemu takes the call, and ends it when the guest refuses it"
+
+
+def test_a_stick_with_a_signed_update_is_taken(card, tmp_path):
+    card.put("update_key.pub", (card.folder / "key.pub").read_text("utf-8"))
+    wheel = newer_wheel(tmp_path)
+    command = ["ssh-keygen", "-q", "-Y", "sign", "-f", card.folder / "key", "-n", NAMESPACE, wheel]
+    subprocess.run(command, check=True, capture_output=True)
+    pi = virt(card, *USB)
+    with pi.machine:
+        pi.start()
+        before = pi.told("systemctl show moccasin-mat -P MainPID")
+        pi.plug("update", wheel, wheel.with_name(f"{wheel.name}.sig"))
+        last = f"cat {PROGRAMS}/last 2>/dev/null || true"
+        until(lambda: pi.told(last), "something came of it")
+        print(f"\n{pi.told(last)}")
+        assert pi.told(f"readlink {PROGRAMS}/current") == f"versions/{NEWER}"
+        until(pi.page, "the page is there again")
+        assert pi.told("systemctl show moccasin-mat -P MainPID") != before
+        assert pi.told("systemctl --failed --plain --no-legend") == ""
+        pi.machine.cut()
+    with pi.machine:
+        pi.start()
+        assert pi.told(f"readlink {PROGRAMS}/current") == f"versions/{NEWER}", "also after a power cut"
+
+
+NEWER = f"{__version__}.post1"
+
+
+def newer_wheel(folder: Path) -> Path:
+    """Return this tree as a wheel of a newer version."""
+    for name in ("pi_controller", "pyproject.toml", "README.md", "LICENSE"):
+        subprocess.run(["cp", "-r", TREE / name, folder], check=True)
+    for name in ("pyproject.toml", "pi_controller/__init__.py"):
+        text = (folder / name).read_text("utf-8")
+        (folder / name).write_text(text.replace(f'"{__version__}"', f'"{NEWER}"', 1), "utf-8")
+    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, folder]
+    subprocess.run(command, check=True)
+    return next(folder.glob("*.whl"))
 
 
 def test_it_starts_on_qemus_raspberry_pi_3(card):

@@ -18,19 +18,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from qemu_card import Card, Pi, inserted, virt
-from virtual_machine import MachineError
+from qemu_card import USB, Card, Pi, inserted, until, virt
 
 from pi_controller.setup.kiosk import KIOSK
 from pi_controller.setup.reset_order import FILE, NAMESPACE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 pytestmark = pytest.mark.machine
 
-LIMIT_S = 1500.0
-"""Of the wall's time, for a browser on an emulated processor."""
 WATCHED = "ss -Htn state established '( dport = :8080 and dst 127.0.0.1 )'"
 MARK = "from pi_controller.setup.reset_order import machine_mark as m; print(m())"
 PYTHON = "/opt/moccasin-mat/bin/python"
@@ -47,18 +44,7 @@ def card() -> Iterator[Card]:
 
 def pi_4(card: Card) -> Pi:
     """Return a machine with a Pi 4's processor and 2 GB."""
-    more = ("-device", "qemu-xhci,id=usb")
-    return virt(card, *more, processor="cortex-a72", memory_mb=2048, append="systemd.setenv=WLR_RENDERER=pixman")
-
-
-def until(wanted: Callable[[], object], what: str) -> float:
-    """Wait for it; return the seconds it took."""
-    begun = time.monotonic()
-    while not wanted():
-        if time.monotonic() - begun > LIMIT_S:
-            raise MachineError(f"not in {LIMIT_S:.0f} s: {what}")
-        time.sleep(2)
-    return time.monotonic() - begun
+    return virt(card, *USB, processor="cortex-a72", memory_mb=2048, append="systemd.setenv=WLR_RENDERER=pixman")
 
 
 def watched(pi: Pi) -> bool:
@@ -136,14 +122,14 @@ def test_a_stick_with_a_signed_order_resets_it(card: Card):
         order.write_text(
             f'machine = "{pi.told(f"{PYTHON} -c {MARK!r}")}"\nnumber = "{number}"\nold_files = "aside"\n', "utf-8"
         )
-        plug(pi, "first", order)
+        pi.plug("first", order)
         last = "cat /etc/moccasin-mat/reset/last 2>/dev/null || true"
         until(lambda: "is not signed" in pi.told(last), "an order without a signature is refused")
         command = ["ssh-keygen", "-q", "-Y", "sign", "-f", card.folder / "key", "-n", NAMESPACE, order]
         subprocess.run(command, check=True, capture_output=True)
         pi.order("device_del", id="first")
         begun = time.monotonic()
-        plug(pi, "second", order, order.with_name(f"{FILE}.sig"))
+        pi.plug("second", order, order.with_name(f"{FILE}.sig"))
         until(lambda: pi.run("cat /proc/sys/kernel/random/boot_id").stdout.strip() not in {boot, ""}, "it starts anew")
         until(pi.page, "the page is there again")
         print(f"\nreset {time.monotonic() - begun:.0f} s after the stick was put in")
@@ -161,13 +147,3 @@ def test_a_stick_with_a_signed_order_resets_it(card: Card):
         until(lambda: "each order holds once" in pi.told(log), "no order holds twice")
         assert f"reset {number} is done" in pi.told(last), "what came of it stays what the staff reads"
         assert pi.told("systemctl is-active moccasin-mat") == "active"
-
-
-def plug(pi: Pi, name: str, *files: Path) -> None:
-    """Put a stick with `files` in."""
-    stick = pi.card.folder / f"{name}.img"
-    subprocess.run(["mkfs.vfat", "-C", stick, "8192"], check=True, capture_output=True)
-    subprocess.run(["mcopy", "-i", stick, *files, "::"], check=True)
-    node = {"node-name": f"on-{name}", "driver": "raw", "file": {"driver": "file", "filename": str(stick)}}
-    pi.order("blockdev-add", **node)
-    pi.order("device_add", driver="usb-storage", id=name, drive=f"on-{name}", bus="usb.0")
