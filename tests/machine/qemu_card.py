@@ -9,7 +9,6 @@ import socket
 import subprocess
 import tempfile
 import time
-import urllib.request
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -109,8 +108,8 @@ class Pi:
 
     def page(self) -> bool:
         """Return whether the page answers."""
-        with suppress(OSError), urllib.request.urlopen(self.url, timeout=5) as answer:
-            return bool(answer.status == 200)
+        with suppress(httpx.TransportError):
+            return httpx.get(self.url, timeout=5).status_code == 200
         return False
 
     def view(self) -> Any:

@@ -190,8 +190,8 @@ NEWER = f"{__version__}.post1"
 
 def newer_wheel(folder: Path) -> Path:
     """Return this tree as a wheel of a newer version."""
-    for name in ("pi_controller", "pyproject.toml", "README.md", "LICENSE"):
-        subprocess.run(["cp", "-r", TREE / name, folder], check=True)
+    tree = subprocess.run(["git", "-C", TREE, "archive", "HEAD"], capture_output=True, check=True).stdout
+    subprocess.run(["tar", "-x", "-C", folder], input=tree, check=True)
     for name in ("pyproject.toml", "pi_controller/__init__.py"):
         text = (folder / name).read_text("utf-8")
         (folder / name).write_text(text.replace(f'"{__version__}"', f'"{NEWER}"', 1), "utf-8")
