@@ -112,7 +112,8 @@ def test_the_hub_is_told_when_a_table_is_switched_off(hub, table):
     hub.until(lambda hub: hub.shown("t01").state == "stopped")
 
 
-def test_the_hub_hears_how_the_tables_machine_is_and_by_how_much_its_clock_is_wrong(hub, broker, tmp_path):
+def test_the_hub_hears_how_the_tables_machine_is_and_by_how_much_its_clock_is_wrong(hub, broker, table, tmp_path):
+    hub.until(lambda hub: (one := hub.shown("t01")) and one.heard)  # by what the broker remembers no clock is compared
     played = Played(tmp_path / "t02.sqlite", broker.account("t02"), wall=lambda: time.time() - 600.0)
     try:
         shown = hub.until(lambda hub: (one := hub.shown("t02")) and one.health and one)
