@@ -148,7 +148,7 @@ def wanted_before(place: Place) -> bool:
 
 def shown_port(place: Place) -> int | None:
     """Return the port of the page that the screen set up here shows, None where no screen was set up."""
-    found = re.search(re.escape(address(0)).replace("0/", "([0-9]+)/"), read(place.on_disk(UNIT)) or "")
+    found = re.search(r"#http://127\.0\.0\.1:([0-9]+)/", read(place.on_disk(UNIT)) or "")
     return int(found[1]) if found else None
 
 

@@ -94,7 +94,7 @@ class Resets:
                 f"the order is for the machine {order.machine}, this one is {mark}", "sign one for this machine"
             )
         self._with_a_number()
-        if (last := last_line(self.folder)).startswith(f"reset {order.number} is done"):
+        if (last := last_line(self.folder)).startswith(_done(order.number)):
             # the machine starts anew with the stick still in: what came of it stays what the staff reads
             raise ResetError(last, "each order holds once: take the stick out, and wipe it")
         if order.number != self.number:
@@ -137,7 +137,7 @@ class Resets:
         try:
             self._to_first(pending)
             another_number(self.folder)
-            done = f"reset {pending.number} is done: {', '.join(pending.parts)}; old files "
+            done = f"{_done(pending.number)}: {', '.join(pending.parts)}; old files "
             done += "were erased" if pending.erased else f"are in {_ASIDE}{pending.number}"
             self.note(done)
             self._pending.unlink()
@@ -288,6 +288,11 @@ def _make_aside(folder: Path) -> None:
     if folder.is_symlink():
         folder.unlink()
     folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def _done(number: str) -> str:
+    """Return how the line begins that says what came of reset `number`."""
+    return f"reset {number} is done"
 
 
 def _take_away(path: Path, pending: Pending) -> str:

@@ -62,16 +62,19 @@ def test_still_here_goes_on_with_the_same_game():
     assert not rig.exhibit.asked
 
 
+def hand_under_every_cloth(rig):
+    for pad in (1, 2, 3, 4):
+        rig.exhibit.felt(rig.t, HandIn(rig.t, pad, "hider"))
+        rig.advance(0.5)
+        rig.exhibit.felt(rig.t, HandOut(rig.t, pad, "hider"))
+
+
 def test_ready_pressed_twenty_times_is_one_press():
     rig = Rig(mat="sensors")
     rig.exhibit.felt(rig.t, Link(rig.t, up=True))
     rig.begin("teams")
     rig.awaits("ready")
-    for pad in (1, 2, 3, 4):
-        rig.advance(0.3)
-        rig.exhibit.felt(rig.t, HandIn(rig.t, pad, "hider"))
-        rig.advance(0.3)
-        rig.exhibit.felt(rig.t, HandOut(rig.t, pad, "hider"))
+    hand_under_every_cloth(rig)
     for n in range(20):
         rig.exhibit.felt(rig.t + n * 0.01, Button(rig.t + n * 0.01, "ready"))
     rig.advance(1)
@@ -94,10 +97,7 @@ def test_all_pads_at_once_are_one_question_at_most_and_no_hit():
     rig.begin("mat")
     rig.awaits("strike", "ready")
     while rig.game.awaits != "strike":
-        for pad in (1, 2, 3, 4):
-            rig.exhibit.felt(rig.t, HandIn(rig.t, pad, "hider"))
-            rig.advance(0.5)
-            rig.exhibit.felt(rig.t, HandOut(rig.t, pad, "hider"))
+        hand_under_every_cloth(rig)
         rig.touch("ready")
         rig.exhibit.felt(rig.t, Beads(rig.t, (Bead(1),)))
         rig.advance(20)
@@ -114,10 +114,7 @@ def test_what_visitors_said_of_a_hit_is_their_word_also_where_the_mat_sees_the_b
     rig.exhibit.felt(rig.t, Link(rig.t, up=True))
     rig.begin("teams")
     rig.awaits("ready")
-    for pad in (1, 2, 3, 4):
-        rig.exhibit.felt(rig.t, HandIn(rig.t, pad, "hider"))
-        rig.advance(0.5)
-        rig.exhibit.felt(rig.t, HandOut(rig.t, pad, "hider"))
+    hand_under_every_cloth(rig)
     rig.touch("ready")
     rig.exhibit.felt(rig.t, Beads(rig.t, (Bead(1),), sure=False))
     rig.awaits("question")

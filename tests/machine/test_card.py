@@ -165,13 +165,11 @@ def test_without_a_key_on_the_card_nobody_can_log_in(card):
 def test_a_stick_with_a_signed_update_is_taken(card, tmp_path):
     card.put("update_key.pub", (card.folder / "key.pub").read_text("utf-8"))
     wheel = newer_wheel(tmp_path)
-    command = ["ssh-keygen", "-q", "-Y", "sign", "-f", card.folder / "key", "-n", NAMESPACE, wheel]
-    subprocess.run(command, check=True, capture_output=True)
     pi = virt(card, *USB)
     with pi.machine:
         pi.start()
         before = pi.told("systemctl show moccasin-mat -P MainPID")
-        pi.plug("update", wheel, wheel.with_name(f"{wheel.name}.sig"))
+        pi.plug("update", wheel, card.sign(wheel, NAMESPACE))
         last = f"cat {PROGRAMS}/last 2>/dev/null || true"
         until(lambda: pi.told(last), "something came of it")
         print(f"\n{pi.told(last)}")

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import time
 from collections import Counter
 from pathlib import Path
@@ -125,11 +124,10 @@ def test_a_stick_with_a_signed_order_resets_it(card: Card):
         pi.plug("first", order)
         last = "cat /etc/moccasin-mat/reset/last 2>/dev/null || true"
         until(lambda: "is not signed" in pi.told(last), "an order without a signature is refused")
-        command = ["ssh-keygen", "-q", "-Y", "sign", "-f", card.folder / "key", "-n", NAMESPACE, order]
-        subprocess.run(command, check=True, capture_output=True)
+        signature = card.sign(order, NAMESPACE)
         pi.order("device_del", id="first")
         begun = time.monotonic()
-        pi.plug("second", order, order.with_name(f"{FILE}.sig"))
+        pi.plug("second", order, signature)
         until(lambda: pi.run("cat /proc/sys/kernel/random/boot_id").stdout.strip() not in {boot, ""}, "it starts anew")
         until(pi.page, "the page is there again")
         print(f"\nreset {time.monotonic() - begun:.0f} s after the stick was put in")
